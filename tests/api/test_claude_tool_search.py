@@ -52,6 +52,16 @@ def test_another_selection_is_searched_as_far_as_a_search_goes(app: FastAPI) -> 
         assert referred(found) == {"reports5__report_59"}
 
 
+def test_needs_of_a_model_are_served_by_one_search(app: FastAPI) -> None:
+    needs = ["find a file such as the report of a month", "what a folder of last month has"]
+    with client_over(app) as client:
+        search = ClaudeToolSearch(client)
+        search.definitions(server="files")
+        found = search.result({**CALL, "input": {"needs": needs, "limit": 2}})
+        assert referred(found) == {"files__find_file", "files__list_folder"}
+        assert search.result({**CALL, "input": {"needs": []}})["is_error"]
+
+
 def test_what_is_awaited_finds_them_too(app: FastAPI) -> None:
     async def run() -> dict[str, Any]:
         async with async_client_over(app) as client:

@@ -66,6 +66,17 @@ def test_tools_are_written_found_and_assigned(skillroute: Skillroute, system: Sy
     assert [found.tool_id for found in skillroute.skills.tools("mail")] == [tool.id]
     answer = skillroute.search("send a letter", strategy="direct", tool_threshold=0.0)
     assert [(found.db_id, found.input_schema) for found in answer.tools] == [(tool.id, {"type": "object"})]
+    both = skillroute.search(needs=["send a letter", "water the plants"], strategy="direct", mode="lexical")
+    assert [(found.db_id, found.needs) for found in both.tools] == [(tool.id, [0])]
+    assert [(need.need, need.no_match) for need in both.metadata.needs] == [
+        ("send a letter", False),
+        ("water the plants", True),
+    ]
+    for_models = skillroute.search_mcp(needs=["send a letter"], mode="lexical")
+    assert ([shown.name for shown in for_models.tools], len(for_models.metadata.needs)) == (["send_letter"], 1)
+    [one] = skillroute.search_batch([{"needs": ["send a letter"], "mode": "lexical"}]).results
+    assert one.answer is not None
+    assert (one.answer.query, [found.needs for found in one.answer.tools]) == (None, [[0]])
     found = skillroute.search_tools("send a letter", skill_ids=["mail", "other"], threshold=0.0, mode="lexical")
     assert ([match.db_id for match in found], found.search_mode, found.degraded) == ([tool.id], "lexical", [])
     skills = skillroute.search_skills("Letters of all kinds.", mode="lexical")
@@ -160,6 +171,7 @@ def test_the_client_that_is_awaited_does_the_same(system: System) -> None:
             with pytest.raises(VersionConflict):
                 await client.skills.patch("mail", name="Post", if_match=read.etag)
             assert (await client.search("letters", mode="lexical")).matched_skills
+            assert len((await client.search(needs=["letters", "time"])).metadata.needs) == 2
             assert [page.total async for page in client.skills.list(limit=2).pages()] == [3, 3]
             return [skill.id async for skill in client.skills.list(limit=2)]
 
@@ -182,10 +194,11 @@ DOCUMENTED = {
     "Message": "MessageOut",
     "FoundMessage": "MessageResult",
     "MessageAnswer": "MessageSearchResponse",
-    "SearchMetadata": "SearchMetadata",
+    "SearchMetadata": "NeedsMetadata",
+    "NeedAnswered": "NeedAnswered",
     "SkillMatch": "SkillMatch",
     "ToolMatch": "ExplainedMatch",
-    "FoundTool": "DetailedTool",
+    "FoundTool": "NeededTool",
     "SearchAnswer": "LimitedDetailedSearchResponse",
     "McpTool": "McpTool",
     "McpAnswer": "McpSearchResponse",

@@ -259,6 +259,23 @@ def test_pages_of_prompts_are_cut_by_bytes(client: TestClient, system: System, m
     assert len(pages) == 4
 
 
+def test_needs_are_served_by_one_answer(client: TestClient) -> None:
+    # GIVEN tools of two needs
+    tools = [
+        {"server": "calendar", "name": "create_event", "description": "Schedule a meeting in a calendar"},
+        {"server": "mail", "name": "send", "description": "Send an email to somebody"},
+    ]
+    client.put("/api/v1/tools", json=tools)
+
+    # WHEN an agent states both
+    needs = ["send an email", "schedule a meeting in a calendar"]
+    given = {"needs": needs, "limit": 2, "budget_tokens": 400}
+    answer = result(client, "tools/call", {"name": "search_tools", "arguments": given})["structuredContent"]
+
+    # THEN each tool names the needs that it serves
+    assert sorted((tool["name"], tool["needs"]) for tool in answer["tools"]) == [("create_event", [1]), ("send", [0])]
+
+
 def test_a_call_of_a_tool_that_was_found_is_told_where_it_is_called(client: TestClient) -> None:
     answer = ask(client, "tools/call", {"name": "create_event", "arguments": {}}, "2025-11-25")
 
@@ -272,6 +289,10 @@ def test_a_call_of_a_tool_that_was_found_is_told_where_it_is_called(client: Test
     ("tool", "arguments", "said"),
     [
         ("search_tools", {}, "query is required"),
+        ("search_tools", {"needs": []}, "needs must be a list of 1..10 texts"),
+        ("search_tools", {"needs": ["x"] * 11}, "needs must be a list of 1..10 texts"),
+        ("search_tools", {"needs": ["x", " "]}, "needs must be a list of 1..10 texts"),
+        ("search_tools", {"needs": ["x", "y"], "budget_tokens": 120}, "budget_tokens must be 124 or more with 2 needs"),
         ("search_tools", {"query": "x", "limit": 99}, "limit must be 1..50"),
         ("search_tools", {"query": "x", "budget_tokens": 1}, "budget_tokens must be 100..20000"),
         ("search_tools", {"query": "x", "detail": "all"}, "detail must be one of name, brief, signature, full"),

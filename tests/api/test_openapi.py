@@ -88,6 +88,7 @@ def test_the_document_says_what_a_search_takes(shared_client: TestClient) -> Non
     schemas = shared_client.get("/openapi.json").json()["components"]["schemas"]
     request = schemas["SearchRequest"]["properties"]
     assert {name: field.get("default") for name, field in request.items()} == {
+        "needs": None,
         "query": None,
         "item_type": None,
         "limit": 5,
@@ -103,4 +104,5 @@ def test_the_document_says_what_a_search_takes(shared_client: TestClient) -> Non
         "mode": None,
     }
     assert (request["limit"]["minimum"], request["limit"]["maximum"]) == (1, 50)
-    assert (request["query"]["minLength"], request["query"]["maxLength"]) == (1, 1000)
+    text = request["query"]["anyOf"][0]
+    assert (text["minLength"], text["maxLength"]) == (1, 1000)

@@ -54,6 +54,7 @@ LIBRARIES = {
     "aws_lambda_powertools": ("core/observability.py",),
     "pydantic_settings": ("core/settings/base.py",),
     "pydantic": ("*",),
+    "pydantic_core": ("*",),  # pydantic's own, with its errors
 }  # fmt: skip
 ENVIRONMENT_READERS = {"core/settings/web.py", "core/observability.py"}
 

@@ -28,8 +28,8 @@ class Model(FakeMessagesListChatModel):
         return self
 
 
-def script() -> Model:
-    search = {"name": "retrieve_tools", "args": {"query": REQUEST}, "id": "1"}
+def script(**asked: Any) -> Model:
+    search = {"name": "retrieve_tools", "args": asked or {"query": REQUEST}, "id": "1"}
     call = {"name": WANTED, "args": ARGUMENTS, "id": "2"}
     return Model(
         responses=[
@@ -70,6 +70,24 @@ def test_an_agent_of_bigtool_that_is_awaited_does_the_same(skillroute: Skillrout
             return await agent.ainvoke({"messages": REQUEST})
 
     assert_found_and_called(model, calls, asyncio.run(run()))
+
+
+def test_an_agent_of_bigtool_may_state_needs(skillroute: Skillroute, calls: Calls) -> None:
+    registry = tool_registry(skillroute.tools.list(type="tool"), call=calls)
+    model = script(needs=[REQUEST])
+    agent = create_agent(
+        model, registry, retrieve_tools_function=retrieve_tools(skillroute, registry, limit=3)
+    ).compile()
+    assert_found_and_called(model, calls, agent.invoke({"messages": REQUEST}))
+
+
+def test_the_retriever_finds_the_tools_of_needs(skillroute: Skillroute) -> None:
+    retriever = SkillrouteRetriever(client=skillroute)
+    found = retriever.invoke("plan my day", needs=[REQUEST, "get me off this newsletter"])
+    names = {document.metadata["model_name"] for document in found}
+    assert {WANTED, "mail__unsubscribe"} <= names
+    awaited = asyncio.run(retriever.ainvoke("plan my day", needs=[REQUEST, "get me off this newsletter"]))
+    assert {document.metadata["model_name"] for document in awaited} == names
 
 
 def test_only_tools_of_the_registry_are_found(skillroute: Skillroute) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from llama_index.core.objects import ObjectRetriever
+from llama_index.core.schema import QueryBundle
 from skillroute_client import AsyncSkillroute, Skillroute
 from skillroute_client.adapters.llama_index import SkillrouteRetriever, tool_retriever
 
@@ -54,3 +55,9 @@ def test_nodes_show_models_the_description_alone(skillroute: Skillroute) -> None
 def test_a_retriever_of_tools_needs_what_calls(skillroute: Skillroute) -> None:
     with pytest.raises(ValueError, match="give call or acall"):
         tool_retriever(skillroute)
+
+
+def test_the_strings_of_a_bundle_are_needs(skillroute: Skillroute) -> None:
+    bundle = QueryBundle("plan my day", custom_embedding_strs=[REQUEST, "get me off this newsletter"])
+    found = SkillrouteRetriever(skillroute).retrieve(bundle)
+    assert {WANTED, "mail__unsubscribe"} <= {node.metadata["model_name"] for node in found}

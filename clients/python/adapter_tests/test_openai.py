@@ -57,6 +57,11 @@ def test_a_search_is_answered_with_definitions(skillroute: Skillroute, arguments
     assert (tool.server, tool.name, tool.key) == ("calendar", "create_event", str(known.db_id))
 
 
+def test_needs_are_served_by_one_search(skillroute: Skillroute) -> None:
+    output = OpenAIToolSearch(skillroute).output(asked({"needs": [REQUEST, "get me off this newsletter"]}))
+    assert {WANTED, "mail__unsubscribe"} <= {tool["name"] for tool in output["tools"]}
+
+
 def test_a_limit_of_the_model_counts_and_nonsense_does_not(skillroute: Skillroute) -> None:
     search = OpenAIToolSearch(skillroute, limit=2)
     for limit, most in ((1, 1), (0, 2), (True, 2), ("many", 2), (10**6, 50)):

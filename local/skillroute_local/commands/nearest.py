@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _MOST = 3
 _COLUMNS = (Column("cosine"), Column("server"), Column("name"), Column("description", sentences=True))
-_SELECTION = ("item_type", "server")
-"""What limits a search, whatever its thresholds."""
+_SELECTION = ("query", "needs", "item_type", "server")
+"""What a search is of, whatever its thresholds."""
 
 
 def explain_nothing(client: Client, request: dict[str, Any], answer: dict[str, Any]) -> None:
@@ -85,7 +85,7 @@ def _without_thresholds(request: dict[str, Any]) -> dict[str, Any]:
     # All that was to be searched, ranked by the cosine that thresholds are of.
     kept = {name: value for name, value in request.items() if name in _SELECTION}
     everything = {"strategy": "direct", "mode": "semantic", "tool_threshold": 0.0, "include_schemas": False}
-    return {"query": request["query"], "limit": _MOST} | kept | everything
+    return {"limit": _MOST} | kept | everything
 
 
 def _number(cosine: float | None) -> str:

@@ -21,6 +21,7 @@ from skillroute_local.commands.search_options import (
     MailOption,
     Mode,
     ModeOption,
+    NeedOption,
     RegistryOption,
     SchemasOption,
     ServerOption,
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 
 
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What is needed, in plain words.")],
+    query: Annotated[str | None, typer.Argument(metavar="QUERY", help="What is needed, in plain words.")] = None,
+    need: NeedOption = None,
     limit: LimitOption = None,
     strategy: StrategyOption = None,
     mode: ModeOption = None,
@@ -57,27 +59,34 @@ def search(
     sign_region: SignRegion = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the tools that fit a request; with --registry servers and agents too, with --mail messages."""
+    """Find the tools that fit a request; with --registry servers and agents too, with --mail messages.
+
+    With --need, given once for each need of a task, one answer serves all of them.
+    """
     of_tools: dict[str, object] = {
         "--strategy": strategy, "--type": item_type, "--skill-threshold": skill_threshold,
         "--tool-threshold": tool_threshold, "--collapse-duplicates": collapse, "--server": server,
+        "--need": need,
     }  # fmt: skip
+    if query is None and not need:
+        raise Misused("nothing to search for: give QUERY, or --need for each thing that a task needs")
     _require_one_search(of_tools, {"--mode": mode, "--explain": explain}, registry=registry, mail=mail)
     if schemas and no_schemas:
         raise Misused("--schemas and --no-schemas contradict each other: give one of them")
     with_schemas = schemas or (as_json and not no_schemas)
     if registry:
-        chosen = _of_registry(query, limit, schemas=with_schemas)
+        chosen = _of_registry(query or "", limit, schemas=with_schemas)
     elif mail:
-        chosen = _of_mail(query, limit, mode, explain=explain)
+        chosen = _of_mail(query or "", limit, mode, explain=explain)
     else:
         fields = search_fields(strategy, mode, item_type)
         numbers = {"skill_threshold": skill_threshold, "tool_threshold": tool_threshold}
         fields |= {name: value for name, value in numbers.items() if value is not None}
         # Only where they are asked for: a deployment may be older than the command line.
-        asked = {"explain": explain, "server": server, "collapse_duplicates": collapse}
+        asked = {"explain": explain, "server": server, "collapse_duplicates": collapse, "needs": need}
         fields |= {name: value for name, value in asked.items() if value}
-        chosen = _of_tools(query, limit, fields, schemas=with_schemas)
+        fields |= {name: value for name, value in {"query": query, "limit": limit}.items() if value is not None}
+        chosen = _of_tools(({} if need else {"limit": TOOLS}) | fields, schemas=with_schemas)
     with client_for(url, token, sign_region) as client:
         answer = chosen.ask(client)
         if as_json:
@@ -107,8 +116,8 @@ def _of_mail(query: str, limit: int | None, mode: Mode | None, *, explain: bool)
     return _Search(lambda client: client.search_messages(request), lambda _, answer: show_messages(answer))
 
 
-def _of_tools(query: str, limit: int | None, fields: dict[str, Any], *, schemas: bool) -> _Search:
-    request = {"query": query, "limit": limit or TOOLS, "include_schemas": schemas} | fields
+def _of_tools(fields: dict[str, Any], *, schemas: bool) -> _Search:
+    request = {"include_schemas": schemas} | fields
 
     def show(client: Client, answer: dict[str, Any]) -> None:
         show_tools(answer, schemas=schemas)

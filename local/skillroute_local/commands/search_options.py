@@ -84,10 +84,18 @@ LimitOption = Annotated[
     typer.Option(
         "--limit",
         metavar="N",
-        help=f"How many at most; default: {TOOLS}, with --registry {OF_EACH_TYPE} of each type, with --mail "
-        f"{MESSAGES}.",
+        help=f"How many at most; default: {TOOLS}, with --need 2 for each up to 10, with --registry {OF_EACH_TYPE} of "
+        f"each type, with --mail {MESSAGES}.",
         min=1,
         max=50,
+    ),
+]
+NeedOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--need",
+        metavar="TEXT",
+        help="What a task needs, instead of QUERY: a verb, an object and the kind of app; up to ten times.",
     ),
 ]
 ServerOption = Annotated[

@@ -10,6 +10,7 @@ from skillroute_local.commands.output import print_line
 from skillroute_local.commands.tables import Column, show_table
 
 _TOOLS = (Column("score"), Column("server"), Column("name"), Column("description", sentences=True))
+_OF_NEEDS = (Column("score"), Column("needs"), *_TOOLS[1:])
 _REGISTRY = (
     Column("score"),
     Column("type"),
@@ -27,12 +28,21 @@ def show_tools(answer: dict[str, Any], *, schemas: bool) -> None:
     print_line(f"skills: {skills or _why_no_skills(metadata)}")
     if unknown := answer.get("unknown_servers"):
         print_line(f"nothing is known of {', '.join(unknown)}")
+    needs = metadata.get("needs", [])
+    for number, need in enumerate(needs, 1):
+        print_line(f"need {number}: {need['need']} ({_how_sure(need)})")
     if metadata.get("no_match") and tools:  # a deployment may be older than the command line
         print_line("nothing seems to fit; these are the nearest:")
     show_table(
-        _TOOLS,
+        _OF_NEEDS if needs else _TOOLS,
         [
-            (f"{tool['score']:.3f}", tool["server"] or "", tool["name"], first_line(tool["description"]))
+            (
+                f"{tool['score']:.3f}",
+                *([", ".join(str(need + 1) for need in tool["needs"])] if needs else []),
+                tool["server"] or "",
+                tool["name"],
+                first_line(tool["description"]),
+            )
             for tool in tools
         ],
         details=[_details(tool, schemas=schemas) for tool in tools],
@@ -140,6 +150,12 @@ def _day(created_us: int | None) -> str:
 def _confidence(metadata: dict[str, Any]) -> str:
     confidence = metadata.get("confidence")
     return "" if confidence is None else f", confidence {confidence:.2f}"
+
+
+def _how_sure(need: dict[str, Any]) -> str:
+    if need["no_match"]:
+        return "nothing seems to fit"
+    return "served" if need["confidence"] is None else f"confidence {need['confidence']:.2f}"
 
 
 def _degraded(metadata: dict[str, Any]) -> str:

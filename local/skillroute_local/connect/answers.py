@@ -8,9 +8,11 @@ from typing import Any
 from pydantic import Field
 from skillroute.mcp.arguments import Arguments
 from skillroute.mcp.fit import Json, byte_limit, fit, token_limit
-from skillroute.mcp.shown import STEPS, Detail, forms
-from skillroute.mcp.tools.search_tools import SearchToolsArguments
+from skillroute.mcp.shown import STEPS, forms
+from skillroute.mcp.tools.search_tools import SearchToolsArguments, of_needs
+from skillroute.search.explained import LimitedSearchResponse
 from skillroute.search.model import SearchRequest, SearchResponse
+from skillroute.search.needs_answer import NeedsSearchResponse
 
 from skillroute_local.connect.catalogue import Catalogue, Item
 
@@ -26,14 +28,7 @@ class DetailsArguments(Arguments):
 
 def search_request(given: SearchToolsArguments) -> SearchRequest:
     """Return the search that arguments ask for."""
-    with_schemas = _most(given) in {"signature", "full"}
-    return SearchRequest(
-        query=given.query,
-        limit=given.limit,
-        item_type=given.item_type,
-        include_schemas=with_schemas,
-        strategy="direct",  # there are no skills
-    )
+    return given.search_request(strategy="direct")  # there are no skills
 
 
 def found(
@@ -50,9 +45,8 @@ def found(
     notes : dict
         What else there is to say, such as which servers still start.
     """
-    most = _most(given)
     results = [
-        [{"id": id_, **_without(form)} for form in forms(tool, most)]
+        [{"id": id_, **_without(form)} for form in forms(tool, given.most)]
         for id_, tool in zip(ids, response.tools, strict=True)
     ]
     limits = [byte_limit()]
@@ -66,11 +60,18 @@ def found(
             "tools": tools,
             **({"omitted": omitted} if omitted else {}),
             **({"degraded": degraded} if degraded else {}),
-            **({} if results else {"hint": "No tool fits: ask in other words, for one need at a time."}),
+            **{name: note for name, note in of_needs(response).items() if note},
+            **({} if results else {"hint": _hint(response)}),
             **notes,
         }
 
     return fit(results, envelope, limits, STEPS)
+
+
+def _hint(response: SearchResponse) -> str:
+    if isinstance(response, LimitedSearchResponse | NeedsSearchResponse) and response.unknown_servers:
+        return f"No server is called {', '.join(response.unknown_servers)}, or it has nothing: leave server out."
+    return "No tool fits: ask in other words, and for one thing in each of needs."
 
 
 def details(catalogue: Catalogue, ids: Sequence[str], unknown: Callable[[str], str]) -> tuple[Json, bool]:
@@ -94,10 +95,6 @@ def _whole(item: Item) -> Json:
     """Return an item as its server lists it, under its id. Nothing that is shown elsewhere, or to people, is in it."""
     value: Mapping[str, Any] = item.listed.value
     return {"id": item.id, **{name: value[name] for name in value if name not in {"name", "icons", "execution"}}}
-
-
-def _most(given: SearchToolsArguments) -> Detail:
-    return given.detail or ("full" if given.budget_tokens is not None else "signature")
 
 
 def _without(form: Json) -> Json:

@@ -17,8 +17,10 @@ CALL_ARGUMENTS = ("id", "arguments")
 _SEARCH = """\
 Find the tools, prompts and resources that fit a task, best first, out of those of all connected servers. Call it \
 before you say that something cannot be done, and whenever the task needs an action or live data that none of your \
-tools gives. Not for what you know already. Ask for one need at a time, in plain words; then call_tool(id, arguments) \
-does it."""
+tools gives. Not for what you know already. State needs: one for each thing that the task takes, as verb, object and \
+the kind of source or app. For a trip to Oslo: needs ["search flights by date on a travel site", "read the weather \
+forecast of a city", "add an event to a calendar"]. One call finds the tools of all; then call_tool(id, arguments) \
+does each."""
 _DETAILS = """\
 Get everything about what search_tools has found, by ids: whole description, input and output schema. Call it before \
 call_tool where the signature leaves open what to give; not for ids that you guess."""

@@ -553,6 +553,7 @@ def test_br_001_the_default_request_is_that_of_the_contract() -> None:
         "collapse_duplicates": False,
         "server": None,
         "format": None,
+        "needs": None,
     }
 
 

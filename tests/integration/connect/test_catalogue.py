@@ -13,8 +13,11 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.settings import LocalSettings
+from skillroute.mcp.tools.search_tools import SearchToolsArguments
 from skillroute.search.model import SearchRequest
 from skillroute.wiring import Parts
+from skillroute_local.connect.answers import found as shown_of
+from skillroute_local.connect.answers import search_request
 from skillroute_local.connect.catalogue import Catalogue
 from skillroute_local.connect.store import Store
 from skillroute_local.examples import EXAMPLES, read_jsonl
@@ -206,3 +209,27 @@ def test_every_item_has_an_id_of_its_own_whatever_servers_and_tools_are_called(m
     assert catalogue.put("twice", [tool("t", "One."), tool("t", "Two.")]) == [
         "twice: tool t is listed twice: the last one is taken"
     ]
+
+
+def test_needs_are_answered_by_one_set(model: Embedder) -> None:
+    catalogue = Catalogue(model)
+    catalogue.put("calendar", [tool("create_event", "Schedule a meeting in a calendar"), tool("list", "List days")])
+    catalogue.put("mail", [tool("send", "Send an email to somebody"), tool("search", "Search old emails")])
+    given = SearchToolsArguments(needs=["send an email", "schedule a meeting in a calendar"], limit=2)
+    response, ids = catalogue.search(search_request(given))
+    answer = shown_of(response, ids, given, {}, len)
+    assert sorted((each["id"], each["needs"]) for each in answer["tools"]) == [
+        ("calendar/create_event", [1]),
+        ("mail/send", [0]),
+    ]
+    assert len(answer["confidence"]) == 2
+
+
+def test_a_search_is_limited_to_the_servers_that_it_names(model: Embedder) -> None:
+    catalogue = Catalogue(model)
+    for server in ("one", "two"):
+        catalogue.put(server, [tool("send", "Send an email to somebody")])
+    given = SearchToolsArguments(query="send an email", server=["two"])
+    assert catalogue.search(search_request(given))[1] == ["two/send"]
+    given = SearchToolsArguments(query="send an email", server=["three"])
+    assert "three" in shown_of(*catalogue.search(search_request(given)), given, {}, len)["hint"]

@@ -57,10 +57,25 @@ def test_what_is_listed_and_what_is_found_is_one_tool() -> None:
     [({}, 5), ({"limit": 3}, 3), ({"limit": 999}, 50), ({"limit": 0}, 5), ({"limit": True}, 5), ({"limit": "3"}, 5)],
 )
 def test_what_a_model_asks_for(arguments: dict[str, object], limit: int) -> None:
-    assert search_arguments({"query": "write", **arguments}, 5) == ("write", limit)
+    assert search_arguments({"query": "write", **arguments}, 5) == ("write", None, limit)
 
 
-@pytest.mark.parametrize("arguments", [None, {}, {"query": " "}, {"query": 3}, "write"])
+@pytest.mark.parametrize(
+    ("arguments", "asked"),
+    [
+        ({"needs": ["read", "write"]}, (None, ["read", "write"], 5)),
+        ({"needs": ["read", " ", 3, None], "query": "both"}, ("both", ["read"], 5)),
+        ({"needs": ["read"] * 4}, (None, ["read"] * 4, 8)),
+        ({"needs": ["read"] * 9}, (None, ["read"] * 9, 10)),
+        ({"needs": ["read"] * 9, "limit": 3}, (None, ["read"] * 9, 3)),
+        ({"needs": "read", "query": "write"}, ("write", None, 5)),
+    ],
+)
+def test_needs_of_a_model_are_asked_for_with_two_places_each(arguments: dict[str, object], asked: object) -> None:
+    assert search_arguments(arguments, 5) == asked
+
+
+@pytest.mark.parametrize("arguments", [None, {}, {"query": " "}, {"query": 3}, "write", {"needs": [" "]}])
 def test_a_search_for_nothing_is_refused(arguments: object) -> None:
     with pytest.raises(ValueError, match="need a query"):
         search_arguments(arguments, 5)

@@ -13,9 +13,10 @@ from skillroute.core.embedding.tokens import TokenCounter
 from skillroute.mcp.fit import byte_limit, fit, token_limit
 from skillroute.mcp.rpc import to_text
 from skillroute.mcp.shown import DETAILS, Detail, forms
-from skillroute.mcp.tools.search_tools import _OUTPUT, LEAST_TOKENS, answer
+from skillroute.mcp.tools.search_tools import _OUTPUT, LEAST_TOKENS, TOKENS_OF_A_NEED, answer
 from skillroute.search.explained import LimitedSearchResponse
-from skillroute.search.model import EnrichedTool, SearchMetadata, SearchResponse, SkillMatch
+from skillroute.search.model import MOST_NEEDS, EnrichedTool, SearchMetadata, SearchResponse, SkillMatch
+from skillroute.search.needs_answer import NeedAnswered, NeededTool, NeedsMetadata, NeedsSearchResponse
 
 
 @cache
@@ -89,6 +90,39 @@ def test_a_budget_is_never_exceeded_and_an_answer_never_empty_when_something_fit
                 alone = answer(response, "name", [byte_limit()], by_budget=False) | alone
             said = {name: value for name, value in alone.items() if value}
             assert counter()(to_text(said)) > budget
+
+
+def needed(confidences: list[float | None], tools: list[EnrichedTool], **more: Any) -> NeedsSearchResponse:
+    """Return an answer to as many needs as there are confidences; nothing fits those with less than a half."""
+    needs = [
+        NeedAnswered(need="n", confidence=one, confidence_first_five=one, no_match=one is None or one < 0.5)
+        for one in confidences
+    ]
+    response = found(tools, **more)
+    metadata = NeedsMetadata.model_construct(**dict(response.metadata), needs=needs)
+    serving = [NeededTool.model_construct(**dict(each), needs=[*range(len(needs))]) for each in tools]
+    return NeedsSearchResponse.model_construct(**dict(response) | {"tools": serving, "metadata": metadata})
+
+
+@settings(max_examples=max(200, settings.default.max_examples))
+@given(
+    TOOLS,
+    st.lists(st.none() | st.floats(0, 1), min_size=1, max_size=MOST_NEEDS),
+    st.sampled_from(DETAILS),
+    st.integers(0, 500),
+)
+@example([tool("x" * 256)] * 8, [0.4321] * MOST_NEEDS, "full", 0)
+def test_what_is_said_of_needs_is_within_the_budget(
+    tools: list[EnrichedTool], confidences: list[float | None], most: Detail, more: int
+) -> None:
+    budget = LEAST_TOKENS + TOKENS_OF_A_NEED * len(confidences) + more
+    degraded = ["embedding_unavailable", "vectors_missing", "index_stale"]
+    response = needed(confidences, tools, degraded=degraded, schemas_omitted=["1"] * 50, descriptions_cut=True)
+    shown = answer(response, most, [byte_limit(), token_limit(counter(), budget)], by_budget=True)
+    assert counter()(to_text(shown)) <= budget
+    validate(shown, _OUTPUT)
+    assert shown.get("no_match", []) == [n for n, one in enumerate(confidences) if one is None or one < 0.5]
+    assert all(each["needs"] == [*range(len(confidences))] for each in shown["tools"])
 
 
 @given(TOOLS, st.sampled_from(DETAILS))

@@ -23,6 +23,7 @@ from skillroute_client.adapters.tools import (
     SEARCH_DESCRIPTION,
     SEARCH_SCHEMA,
     AgentTool,
+    Asked,
     asked_for,
     search_arguments,
 )
@@ -78,13 +79,19 @@ class _ToolSearch(Generic[M]):
         ]
         return [search, *deferred]
 
-    def _options(self, limit: int) -> SearchOptions:
+    def _options(self, asked: Asked) -> SearchOptions:
         """Return what a search is asked with: within the server whose tools were sent, and for more than are wanted.
 
         What was written since is found and was not sent, and a search knows no other condition of a list.
         """
-        asked = MAX_FOUND if {*self._where} - {"server", "type", "limit"} else asked_for(limit)
-        return {"limit": asked, "server": self._where.get("server"), "item_type": "tool", "include_schemas": False}
+        limit = MAX_FOUND if {*self._where} - {"server", "type", "limit"} else asked_for(asked.limit)
+        return {
+            "needs": asked.needs,
+            "limit": limit,
+            "server": self._where.get("server"),
+            "item_type": "tool",
+            "include_schemas": False,
+        }
 
     def _found(self, block: Any, found: Iterable[FoundTool], limit: int) -> dict[str, Any]:
         # A reference to what was not sent would be refused, with the whole request.
@@ -110,11 +117,11 @@ class ClaudeToolSearch(_ToolSearch[Sync]):
     def result(self, block: Any) -> dict[str, Any]:
         """Return the ``tool_result`` of a search; what fails is told to Claude as an error."""
         try:
-            query, limit = search_arguments(_field(block, "input"), self._limit)
-            answer = self._client.search(query, **self._options(limit))
+            asked = search_arguments(_field(block, "input"), self._limit)
+            answer = self._client.search(asked.query, **self._options(asked))
         except (SkillrouteError, ValueError) as error:
             return _result(block, str(error), is_error=True)
-        return self._found(block, answer.tools, limit)
+        return self._found(block, answer.tools, asked.limit)
 
 
 class AsyncClaudeToolSearch(_ToolSearch[Async]):
@@ -134,11 +141,11 @@ class AsyncClaudeToolSearch(_ToolSearch[Async]):
     async def result(self, block: Any) -> dict[str, Any]:
         """Return the ``tool_result`` of a search; what fails is told to Claude as an error."""
         try:
-            query, limit = search_arguments(_field(block, "input"), self._limit)
-            answer = await self._client.search(query, **self._options(limit))
+            asked = search_arguments(_field(block, "input"), self._limit)
+            answer = await self._client.search(asked.query, **self._options(asked))
         except (SkillrouteError, ValueError) as error:
             return _result(block, str(error), is_error=True)
-        return self._found(block, answer.tools, limit)
+        return self._found(block, answer.tools, asked.limit)
 
 
 def _result(block: Any, content: Any, *, is_error: bool = False) -> dict[str, Any]:

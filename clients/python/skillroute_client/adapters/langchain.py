@@ -9,6 +9,7 @@ Examples
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from typing import Any
 
@@ -18,14 +19,17 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import ConfigDict
 
-from skillroute_client.adapters.tools import AgentTool, AsyncCaller, Caller, asked_for
+from skillroute_client.adapters.tools import SEARCH_DESCRIPTION, AgentTool, AsyncCaller, Caller, asked_for, most_of
 from skillroute_client.client import AsyncSkillroute, Skillroute
 from skillroute_client.models.catalogue import Tool
 from skillroute_client.models.search import FoundTool
+from skillroute_client.resources.options import SearchRequest
 
 
 class SkillrouteRetriever(BaseRetriever):
     """Finds tools as documents: the description, and in the metadata name, server, schema, score and `key`.
+
+    ``retriever.invoke(task, needs=[...])`` finds those of all needs of a task, which is searched for beside them.
 
     Parameters
     ----------
@@ -41,15 +45,21 @@ class SkillrouteRetriever(BaseRetriever):
     async_client: AsyncSkillroute | None = None
     limit: int = 5
 
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return _documents(self.client.search(query, limit=self.limit, item_type="tool").tools)
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, needs: Sequence[str] | None = None
+    ) -> list[Document]:
+        return _documents(self.client.search(**self._asked(query, needs)).tools)
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, needs: Sequence[str] | None = None
     ) -> list[Document]:
+        asked = self._asked(query, needs)
         if self.async_client is None:
-            return await super()._aget_relevant_documents(query, run_manager=run_manager)
-        return _documents((await self.async_client.search(query, limit=self.limit, item_type="tool")).tools)
+            return _documents((await asyncio.to_thread(self.client.search, **asked)).tools)
+        return _documents((await self.async_client.search(**asked)).tools)
+
+    def _asked(self, query: str, needs: Sequence[str] | None) -> SearchRequest:
+        return {"query": query, "needs": needs, "limit": most_of(needs, self.limit), "item_type": "tool"}
 
 
 def tool_registry(
@@ -82,7 +92,7 @@ def retrieve_tools(
     limit: int = 5,
     server: str | Sequence[str] | None = None,
     key: Callable[[AgentTool], str] = lambda tool: tool.key,
-) -> Callable[[str], list[str]]:
+) -> Callable[..., list[str]]:
     """Return the `retrieve_tools_function` of langgraph-bigtool.
 
     Parameters
@@ -97,11 +107,14 @@ def retrieve_tools(
         The key in the registry of a tool that was found; by default Skillroute's id.
     """
 
-    def retrieve_tools(query: str) -> list[str]:
-        """Find the tools that a task needs; describe it in plain words. The tools that fit become available."""
-        answer = client.search(query, limit=asked_for(limit), item_type="tool", include_schemas=False, server=server)
-        return _keys(answer.tools, registry, limit, key)
+    def retrieve_tools(query: str | None = None, needs: list[str] | None = None) -> list[str]:
+        most = most_of(needs, limit)
+        answer = client.search(
+            query, needs=needs, limit=asked_for(most), item_type="tool", include_schemas=False, server=server
+        )
+        return _keys(answer.tools, registry, most, key)
 
+    retrieve_tools.__doc__ = SEARCH_DESCRIPTION  # which is what models read
     return retrieve_tools
 
 
@@ -112,16 +125,17 @@ def aretrieve_tools(
     limit: int = 5,
     server: str | Sequence[str] | None = None,
     key: Callable[[AgentTool], str] = lambda tool: tool.key,
-) -> Callable[[str], Coroutine[Any, Any, list[str]]]:
+) -> Callable[..., Coroutine[Any, Any, list[str]]]:
     """Return the `retrieve_tools_coroutine` of langgraph-bigtool; see `retrieve_tools`."""
 
-    async def retrieve_tools(query: str) -> list[str]:
-        """Find the tools that a task needs; describe it in plain words. The tools that fit become available."""
+    async def retrieve_tools(query: str | None = None, needs: list[str] | None = None) -> list[str]:
+        most = most_of(needs, limit)
         answer = await client.search(
-            query, limit=asked_for(limit), item_type="tool", include_schemas=False, server=server
+            query, needs=needs, limit=asked_for(most), item_type="tool", include_schemas=False, server=server
         )
-        return _keys(answer.tools, registry, limit, key)
+        return _keys(answer.tools, registry, most, key)
 
+    retrieve_tools.__doc__ = SEARCH_DESCRIPTION  # which is what models read
     return retrieve_tools
 
 

@@ -19,13 +19,17 @@ from llama_index.core.objects.base_node_mapping import BaseObjectNodeMapping
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import FunctionTool, ToolMetadata
 
-from skillroute_client.adapters.tools import AgentTool, AsyncCaller, Caller
+from skillroute_client.adapters.tools import AgentTool, AsyncCaller, Caller, most_of
 from skillroute_client.client import AsyncSkillroute, Skillroute
 from skillroute_client.models.search import FoundTool
+from skillroute_client.resources.options import SearchRequest
 
 
 class SkillrouteRetriever(BaseRetriever):
     """Finds tools as nodes: the description, and in the metadata name, server, schema and `key`.
+
+    ``QueryBundle(task, custom_embedding_strs=[...])`` finds those of all needs of a task, which are its strings; the
+    task is searched for beside them.
 
     Parameters
     ----------
@@ -42,13 +46,17 @@ class SkillrouteRetriever(BaseRetriever):
         self._limit = limit
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return _nodes(self._client.search(query_bundle.query_str, limit=self._limit, item_type="tool").tools)
+        return _nodes(self._client.search(**self._asked(query_bundle)).tools)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         if self._async_client is None:
             return self._retrieve(query_bundle)
-        answer = await self._async_client.search(query_bundle.query_str, limit=self._limit, item_type="tool")
-        return _nodes(answer.tools)
+        return _nodes((await self._async_client.search(**self._asked(query_bundle))).tools)
+
+    def _asked(self, bundle: QueryBundle) -> SearchRequest:
+        needs = bundle.custom_embedding_strs
+        limit = most_of(needs, self._limit)
+        return {"query": bundle.query_str, "needs": needs, "limit": limit, "item_type": "tool"}
 
 
 def tool_retriever(

@@ -95,8 +95,8 @@ class OpenAIToolSearch(_ToolSearch[Sync]):
         ValueError
             The model asked for nothing.
         """
-        query, limit = search_arguments(_arguments(item), self._limit)
-        return self._output(item, self._client.search(query, limit=limit, item_type="tool").tools)
+        query, needs, limit = search_arguments(_arguments(item), self._limit)
+        return self._output(item, self._client.search(query, needs=needs, limit=limit, item_type="tool").tools)
 
 
 class AsyncOpenAIToolSearch(_ToolSearch[Async]):
@@ -107,8 +107,8 @@ class AsyncOpenAIToolSearch(_ToolSearch[Async]):
 
     async def output(self, item: Any) -> dict[str, Any]:
         """Return the ``tool_search_output`` of a ``tool_search_call``; raises as `OpenAIToolSearch.output` does."""
-        query, limit = search_arguments(_arguments(item), self._limit)
-        answer = await self._client.search(query, limit=limit, item_type="tool")
+        query, needs, limit = search_arguments(_arguments(item), self._limit)
+        answer = await self._client.search(query, needs=needs, limit=limit, item_type="tool")
         return self._output(item, answer.tools)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillroute_client.models.catalogue import Tool
 from skillroute_client.models.search import FoundTool
@@ -15,6 +15,8 @@ MAX_NAME = 64
 """How long a tool's name may be, in characters: OpenAI's limit, which is the narrowest."""
 MAX_FOUND = 50
 """How many tools one search finds at most."""
+MOST_NEEDS = 10
+"""That one search serves."""
 
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]+")
 _HASH = 8
@@ -98,20 +100,36 @@ def object_schema(schema: Mapping[str, Any] | None) -> dict[str, Any]:
     return {"type": "object", **given, "properties": shown}
 
 
-def search_arguments(arguments: Any, default_limit: int) -> tuple[str, int]:
-    """Return the query and the limit of what a model asked for; what is no limit is the default.
+class Asked(NamedTuple):
+    """What a model asked for: a query, needs, or both, and how many tools at most."""
+
+    query: str | None
+    needs: list[str] | None
+    limit: int
+
+
+def search_arguments(arguments: Any, default_limit: int) -> Asked:
+    """Return what a model asked for; what is no limit is the default, and at least two for each need, up to ten.
 
     Raises
     ------
     ValueError
-        There is no query.
+        There is neither a query nor a need.
     """
     asked = arguments if isinstance(arguments, Mapping) else {}
-    query, limit = asked.get("query"), asked.get("limit")
-    if not isinstance(query, str) or not query.strip():
-        raise ValueError("the arguments need a query: what is needed, in plain words")
-    is_count = isinstance(limit, int) and not isinstance(limit, bool) and limit > 0
-    return query, min(limit, MAX_FOUND) if isinstance(limit, int) and is_count else default_limit
+    query, needs, limit = (asked.get(name) for name in ("query", "needs", "limit"))
+    query = query if isinstance(query, str) and query.strip() else None
+    needs = [need for need in needs if isinstance(need, str) and need.strip()] if isinstance(needs, list) else []
+    if query is None and not needs:
+        raise ValueError("the arguments need a query or needs: what is needed, in plain words")
+    if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
+        return Asked(query, needs or None, min(limit, MAX_FOUND))
+    return Asked(query, needs or None, most_of(needs, default_limit))
+
+
+def most_of(needs: Sequence[str] | None, default_limit: int) -> int:
+    """Return how many tools are found for needs where nobody says how many: two for each, up to ten."""
+    return max(default_limit, min(MOST_NEEDS, 2 * len(needs or ())))
 
 
 def asked_for(limit: int) -> int:
@@ -120,15 +138,21 @@ def asked_for(limit: int) -> int:
 
 
 SEARCH_DESCRIPTION = (
-    "Find the tools that a task needs. Describe what is to be done in plain words, one task at a time; the tools that "
-    "fit become available to be called."
+    "Find the tools that a task needs; those that fit become available to be called. State needs: one for each thing "
+    'that the task takes, as verb, object and the kind of source or app. For a trip to Oslo: needs ["search flights by '
+    'date on a travel site", "read the weather forecast of a city", "add an event to a calendar"].'
 )
 SEARCH_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
+        "needs": {
+            "type": "array",
+            "items": {"type": "string"},
+            "maxItems": MOST_NEEDS,
+            "description": "What the task needs, one by one; rather than query.",
+        },
         "query": {"type": "string", "description": "What is needed, in plain words."},
         "limit": {"type": "integer", "description": f"How many tools at most, 1 to {MAX_FOUND}."},
     },
-    "required": ["query"],
     "additionalProperties": False,
 }

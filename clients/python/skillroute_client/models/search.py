@@ -60,15 +60,29 @@ class Duplicate(Answer):
 
 
 class FoundTool(ToolMatch):
-    """A tool with its schemas; `duplicates` where they were asked for."""
+    """A tool with its schemas; `duplicates` where they were asked for.
+
+    `needs` are the places of the needs that it serves, where needs were stated.
+    """
 
     input_schema: dict[str, Any] | None = None
     output_schema: dict[str, Any] | None = None
     duplicates: list[Duplicate] | None = None
+    needs: list[int] = []
+
+
+class NeedAnswered(Answer):
+    """How well one need is served; `no_match` where nothing seems to serve it."""
+
+    need: str
+    confidence: float | None = None
+    confidence_first_five: float | None = None
+    no_match: bool = False
+    explain: dict[str, Any] | None = None
 
 
 class SearchMetadata(Answer):
-    """How a search went. Times are in milliseconds."""
+    """How a search went. Times are in milliseconds; `needs` are those that were stated, in their order."""
 
     strategy_used: str | None = None
     search_mode: str | None = None
@@ -80,6 +94,7 @@ class SearchMetadata(Answer):
     confidence_first_five: float | None = None
     no_match: bool = False
     language: str | None = None
+    needs: list[NeedAnswered] = []
     schemas_omitted: list[str] = []
     descriptions_cut: bool = False
     stage1_skill_count: int = 0
@@ -97,10 +112,11 @@ class SearchMetadata(Answer):
 class SearchAnswer(Answer):
     """The tools that fit a request, the best first.
 
-    `unknown_servers` are those of the filter `server` that have no active tool.
+    `unknown_servers` are those of the filter `server` that have no active tool. `query` is None where needs alone were
+    stated.
     """
 
-    query: str
+    query: str | None = None
     tools: list[FoundTool]
     matched_skills: list[SkillMatch] = []
     metadata: SearchMetadata = Field(default_factory=SearchMetadata)
@@ -125,7 +141,7 @@ class McpTool(Answer):
 class McpAnswer(Answer):
     """The tools that fit a request, ready for a model."""
 
-    query: str
+    query: str | None = None
     tools: list[McpTool]
     matched_skills: list[SkillMatch] = []
     metadata: SearchMetadata = Field(default_factory=SearchMetadata)

@@ -33,8 +33,9 @@ class SortedOptions(PageOptions, total=False):
 
 
 class McpSearchOptions(TypedDict, total=False):
-    """Of `search_mcp`."""
+    """Of `search_mcp`. Needs are what a task takes, one text each; each result then says which of them it serves."""
 
+    needs: Sequence[str] | None
     item_type: ItemType | None
     limit: int | None
     skill_limit: int | None
@@ -53,8 +54,8 @@ class SearchOptions(McpSearchOptions, total=False):
     explain: bool | None
 
 
-class SearchRequest(SearchOptions):
-    """One search of `search_batch`."""
+class SearchRequest(SearchOptions, total=False):
+    """One search of `search_batch`: with a query, with needs, or with both."""
 
     query: str
 

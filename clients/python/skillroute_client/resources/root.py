@@ -47,16 +47,15 @@ class Root(Resource[M]):
     """The operations of a client."""
 
     @operation
-    def search(self, query: str, **options: Unpack[SearchOptions]) -> Call[SearchAnswer]:
-        """Find the tools that fit a request in plain words: skills first, then the tools of those skills."""
-        return Call(
-            method="POST", path=path_of("search"), body={"query": query, **given(options)}, read=one(SearchAnswer)
-        )
+    def search(self, query: str | None = None, **options: Unpack[SearchOptions]) -> Call[SearchAnswer]:
+        """Find the tools that fit a request in plain words, or that serve several needs: skills first, then theirs."""
+        body = given({"query": query, **options})
+        return Call(method="POST", path=path_of("search"), body=body, read=one(SearchAnswer))
 
     @operation
-    def search_mcp(self, query: str, **options: Unpack[McpSearchOptions]) -> Call[McpAnswer]:
+    def search_mcp(self, query: str | None = None, **options: Unpack[McpSearchOptions]) -> Call[McpAnswer]:
         """Find the tools that fit a request, ready for a model: each as MCP has it, under a name of its own."""
-        body = {"query": query, **given(options), "format": "mcp"}
+        body = {**given({"query": query, **options}), "format": "mcp"}
         return Call(method="POST", path=path_of("search"), body=body, read=one(McpAnswer))
 
     @operation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -53,26 +53,27 @@ class RecentSearches:
         self._stages_ms: deque[Mapping[str, float]] = deque(maxlen=SEARCHES_KEPT)
         self._nothing: OrderedDict[str, FoundNothing] = OrderedDict()
 
-    def note(self, stages_ms: Mapping[str, float], *, query: str, caller: Caller, no_match: bool) -> None:
+    def note(self, stages_ms: Mapping[str, float], *, unserved: Iterable[str], caller: Caller) -> None:
         """Remember a search.
 
         Parameters
         ----------
         stages_ms : mapping of str to float
             By the names of stages; 0 where one did not run.
+        unserved : iterable of str
+            The texts that nothing seemed to fit: its query, or some of its needs.
         caller : Caller
             What members of an organisation ask for is theirs: of their requests the times alone are remembered.
-        no_match : bool
-            Whether nothing seemed to fit.
         """
         with self._lock:
             self._stages_ms.append(stages_ms)
-            if not no_match or caller.org_id is not None:
+            if caller.org_id is not None:
                 return
-            before = self._nothing.pop(query, None)
-            self._nothing[query] = FoundNothing(query, before.times + 1 if before else 1, self._now())
-            if len(self._nothing) > REQUESTS_KEPT:
-                self._nothing.popitem(last=False)
+            for text in unserved:
+                before = self._nothing.pop(text, None)
+                self._nothing[text] = FoundNothing(text, before.times + 1 if before else 1, self._now())
+                if len(self._nothing) > REQUESTS_KEPT:
+                    self._nothing.popitem(last=False)
 
     def latency(self) -> dict[str, StageTimes]:
         """Return how long each stage took that ran at all."""

@@ -12,6 +12,7 @@ _MOST_TOKENS = 20_000
 _COUNTING = 2.4
 """Units of fitting an answer into a budget of so many tokens."""
 _EACH_OF_MANY = 0.05
+_MOST_NEEDS = 10
 
 
 def cost_of(message: Message) -> float:
@@ -29,9 +30,11 @@ def cost_of(message: Message) -> float:
     arguments = message.params.get("arguments")
     if message.method != "tools/call" or not isinstance(arguments, dict):
         return 1.0
-    query, ids = arguments.get("query"), arguments.get("ids")
+    query, needs, ids = arguments.get("query"), arguments.get("needs"), arguments.get("ids")
     limit = _number(arguments, "limit", 50) or _number(arguments, "max_results", 50) or 5
-    units = search_cost(query[:1000] if isinstance(query, str) else "", limit=limit)
+    texts = [query, *(needs[:_MOST_NEEDS] if isinstance(needs, list) else ())]
+    asked = [text[:1000] for text in texts if isinstance(text, str)]
+    units = sum(search_cost(text, limit=limit) for text in asked or [""])
     units += _COUNTING * _number(arguments, "budget_tokens", _MOST_TOKENS) / _MOST_TOKENS
     return units + (_EACH_OF_MANY * len(ids) if isinstance(ids, list) else 0.0)
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 from skillroute.catalogue.model import Item
 from skillroute.mcp.signature import signature
 from skillroute.search.model import EnrichedTool
+from skillroute.search.needs_answer import NeededTool
 
 Detail = Literal["name", "brief", "signature", "full"]
 
@@ -39,6 +40,7 @@ def forms(tool: EnrichedTool, most: Detail) -> list[dict[str, Any]]:
         "name": tool.name,
         **({"server": tool.server} if tool.server else {}),
         **kind,
+        **({"needs": tool.needs} if isinstance(tool, NeededTool) else {}),
     }
     scored = {**name, "score": round(tool.score, 2)}
     shown = [name, {**scored, "description": brief(tool.description)}]

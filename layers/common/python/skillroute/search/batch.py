@@ -15,13 +15,13 @@ from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.replica_port import LendsIndex
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import EmbeddingUnavailable, IndexUnavailable, SkillrouteError
+from skillroute.core.errors import IndexUnavailable, SkillrouteError
 from skillroute.core.observability import logger
 from skillroute.core.rationing.turns import Turns
 from skillroute.core.time_left import at_most_s
 from skillroute.core.timing import Stopwatch
 from skillroute.search import plan
-from skillroute.search.clauses import clauses
+from skillroute.search.ahead import embed_ahead
 from skillroute.search.mcp_format import in_format
 from skillroute.search.model import SearchMetadata, SearchRequest
 from skillroute.search.search import ToolSearch
@@ -108,37 +108,11 @@ class BatchSearch:
         try:
             with IndexLease(self._replica, watch, lambda: stale.append(True)) as index:
                 with watch.stage("query_embedding"):
-                    self._embed_ahead(requests, index)
+                    there = [request for request in requests if isinstance(request, SearchRequest)]
+                    embed_ahead(self._embedder, there, index.model, self._default_ranking, self._turns)
                 return self._each(requests, caller, _Lent(index, is_stale=bool(stale)), deadline)
         except IndexUnavailable as error:
             return self._each(requests, caller, _Lent(error), deadline)
-
-    def _embed_ahead(self, requests: Sequence[SearchRequest | SkillrouteError], index: LentIndex) -> None:
-        """Embed all queries and their clauses together; the searches find them remembered.
-
-        Where that fails, the model is left alone for a while, and the searches go on by words. Where it refuses one
-        text, the searches ask again, each for its own: only one of them goes without.
-        """
-        texts = [
-            text for request in requests if isinstance(request, SearchRequest) for text in self._embedded_of(request)
-        ]
-        try:
-            if not texts or not self._embedder.remembers(len(texts)):
-                return
-            if self._turns is None or not self._turns.is_heavy:
-                self._embedder.embed_all(texts, index.model)
-                return
-            for text in texts:
-                self._turns.give_way()
-                self._embedder.embed(text, index.model)
-        except EmbeddingUnavailable as error:
-            logger.warning("queries of a batch not embedded together", extra={"reason": str(error)})
-
-    def _embedded_of(self, request: SearchRequest) -> list[str]:
-        ranking = self._default_ranking if request.mode is None else request.mode
-        if ranking in {"hybrid", "hybrid_rerank"}:
-            return [request.query, *clauses(request.query)]
-        return [request.query] if ranking == "semantic" else []
 
     def _each(
         self,

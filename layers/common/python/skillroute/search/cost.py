@@ -56,13 +56,16 @@ def search_cost(
 
 
 def cost_of(request: SearchRequest) -> float:
-    """Return the units of a search."""
-    return search_cost(
-        request.query,
-        limit=request.limit,
-        mode=request.mode,
-        explain=request.explain,
-        collapses=request.collapse_duplicates,
+    """Return the units of a search; each need is one of its own."""
+    return sum(
+        search_cost(
+            text,
+            limit=request.most,
+            mode=request.mode,
+            explain=request.explain,
+            collapses=request.collapse_duplicates,
+        )
+        for text in request.texts
     )
 
 

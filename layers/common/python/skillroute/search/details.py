@@ -16,11 +16,12 @@ from skillroute.search.explained import (
 )
 from skillroute.search.found import Found, Hit
 from skillroute.search.model import SearchRequest, SearchResponse
+from skillroute.search.needs_answer import with_needs
 
 
 def asks_for_more(request: SearchRequest) -> bool:
     """Tell whether an answer has any of them."""
-    return _asks_for_details(request) or request.server is not None
+    return _asks_for_details(request) or request.server is not None or request.needs is not None
 
 
 def _asks_for_details(request: SearchRequest) -> bool:
@@ -32,12 +33,16 @@ def size_beside(found: Found) -> int:
     duplicates = [_duplicate(other).model_dump() for hit in found.hits for other in hit.duplicates]
     explained = [explanation.model_dump() for explanation in found.explained]
     of_all = found.explanation.model_dump() if found.explanation else None
-    return size_of([duplicates, explained, of_all, list(found.unknown_servers)])
+    needs = [[need.text, need.explanation and need.explanation.model_dump()] for need in found.needs]
+    return size_of([duplicates, explained, of_all, list(found.unknown_servers), needs])
 
 
 def with_more(answer: SearchResponse, request: SearchRequest, found: Found) -> SearchResponse:
     """Return an answer with what was asked for beside it; of the details of hits either both or neither are there."""
     limits: dict[str, Any] = {} if request.server is None else {"unknown_servers": list(found.unknown_servers)}
+    if request.needs is not None:
+        shown = [[*map(_duplicate, hit.duplicates)] if request.collapse_duplicates else None for hit in found.hits]
+        return with_needs(answer, found, duplicates=shown).model_copy(update=limits)
     if not _asks_for_details(request):
         return LimitedSearchResponse.model_construct(**dict(answer), **limits)
     explained: Iterable[ToolExplanation | None] = found.explained or [None] * len(found.hits)

@@ -6,7 +6,7 @@ servers' names, and their descriptions share `ALIKE` of their words (docs/adr/00
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,35 +23,55 @@ ALIKE = 0.8
 1.0 or below 0.73, where those of different products begin."""
 
 
-def collapse(hits: Iterable[Hit], limit: int, give_way: Callable[[], None] = lambda: None) -> list[Hit]:
+class NearDuplicates:
+    """Tells what hits are near-duplicates of, out of those that were added."""
+
+    def __init__(self) -> None:
+        from skillroute.core.documents.index.bm25 import Bm25Encoder  # noqa: PLC0415 - the index has loaded it
+
+        self._encoder = Bm25Encoder()
+        self._words: dict[str, frozenset[int]] = {}
+        self._of_name: dict[tuple[str, frozenset[str]], list[Hit]] = {}
+
+    def of(self, hit: Hit) -> Hit | None:
+        """Return the first that was added of which this is a near-duplicate."""
+        named_alike = self._of_name.get(_name(hit.payload), ())
+        return next((first for first in named_alike if _are_alike(self._words_of(first), self._words_of(hit))), None)
+
+    def add(self, hit: Hit) -> None:
+        """Let what comes later be a near-duplicate of this."""
+        self._of_name.setdefault(_name(hit.payload), []).append(hit)
+
+    def _words_of(self, hit: Hit) -> frozenset[int]:
+        key = hit.candidate.key
+        if key not in self._words:
+            found = self._encoder.document(hit.payload["description"])
+            self._words[key] = frozenset(found.indices) if found else frozenset()
+        return self._words[key]
+
+
+def collapse(hits: Iterable[Hit], limit: int | None = None, give_way: Callable[[], None] = lambda: None) -> list[Hit]:
     """Return the first `limit` hits that are no near-duplicates of one before, each with its own, in rank order.
 
     `give_way` is called before each hit is looked at.
     """
-    from skillroute.core.documents.index.bm25 import Bm25Encoder  # noqa: PLC0415 - the index has loaded it
-
-    encoder = Bm25Encoder()
-    words_of: dict[str, frozenset[int]] = {}
-
-    def words(hit: Hit) -> frozenset[int]:
-        if hit.candidate.key not in words_of:
-            found = encoder.document(hit.payload["description"])
-            words_of[hit.candidate.key] = frozenset(found.indices) if found else frozenset()
-        return words_of[hit.candidate.key]
-
-    groups: list[list[Hit]] = []
-    of_name: dict[tuple[str, frozenset[str]], list[list[Hit]]] = {}
+    alike = NearDuplicates()
+    groups: dict[str, list[Hit]] = {}
     for hit in hits:
         give_way()
-        named_alike = of_name.setdefault(_name(hit.payload), [])
-        group = next((group for group in named_alike if _are_alike(words(group[0]), words(hit))), None)
-        if group is not None:
-            group.append(hit)
+        first = alike.of(hit)
+        if first is not None:
+            groups[first.candidate.key].append(hit)
         else:
             # One that has no place on the page still takes its own duplicates.
-            named_alike.append([hit])
-            groups.append(named_alike[-1])
-    return [replace(first, duplicates=tuple(others)) for first, *others in groups[:limit]]
+            alike.add(hit)
+            groups[hit.candidate.key] = [hit]
+    shown = list(groups.values())[:limit]
+    return [replace(first, duplicates=(*first.duplicates, *_all(others))) for first, *others in shown]
+
+
+def _all(hits: Iterable[Hit]) -> Iterator[Hit]:
+    return (one for hit in hits for one in (hit, *hit.duplicates))
 
 
 def _name(payload: Mapping[str, Any]) -> tuple[str, frozenset[str]]:

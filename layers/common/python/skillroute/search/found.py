@@ -42,11 +42,23 @@ class MatchedSkill:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundNeed:
+    """How the search of one need went; None where that is not known."""
+
+    text: str
+    confidence: float | None = None
+    confidence_first_five: float | None = None
+    no_match: bool = False
+    explanation: SearchExplanation | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """The results of stages 1 and 2: the matched skills, the number of candidates, and those that are returned.
 
     With the explanation of each result and of all where they were asked for, and the servers of the request that have
-    nothing.
+    nothing. Where needs were stated: how each went, and for each result the places of those that it serves, and of the
+    one that it suits best.
     """
 
     skills: Sequence[MatchedSkill] = ()
@@ -55,6 +67,10 @@ class Found:
     explained: Sequence[ToolExplanation] = ()
     explanation: SearchExplanation | None = None
     unknown_servers: Sequence[str] = ()
+    candidates: Sequence[Candidate] = ()
+    needs: Sequence[FoundNeed] = ()
+    serves: Sequence[Sequence[int]] = ()
+    explained_need: Sequence[int | None] = ()
 
 
 def with_payloads(index: SearchedIndex, collection: Collection, candidates: Sequence[Candidate]) -> list[Hit]:

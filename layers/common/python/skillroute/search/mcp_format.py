@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
-from skillroute.core.json_schema import INTEGER, NUMBER, OBJECT, STRING, described, object_of
+from skillroute.core.json_schema import INTEGER, NUMBER, OBJECT, STRING, described, list_of, object_of
 from skillroute.core.strict_schemas import strict_input, strict_output
 from skillroute.search.explained import DetailedSearchResponse, LimitedDetailedSearchResponse, LimitedSearchResponse
 from skillroute.search.model import EnrichedTool, SearchMetadata, SearchRequest, SearchResponse, SkillMatch
+from skillroute.search.needs_answer import NeededTool, NeedsMetadata, NeedsSearchResponse
 
 _NOT_OF_NAMES = re.compile("[^A-Za-z0-9_-]+")
 
@@ -24,7 +25,9 @@ _META = object_of(
         "skillroute/score": described(
             NUMBER, "What the results are sorted by, behind those that the request names; 0..1."
         ),
-    }
+        "skillroute/needs": described(list_of(INTEGER), "With `needs`: places of those that it serves."),
+    },
+    *("skillroute/tool_id", "skillroute/server", "skillroute/name", "skillroute/score"),
 )
 _TOOL = object_of(
     {
@@ -48,14 +51,26 @@ class McpSearchResponse(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    query: str
+    query: str | None
     tools: list[McpTool]
     matched_skills: list[SkillMatch]
     metadata: SearchMetadata
 
 
+class NeedsMcpSearchResponse(McpSearchResponse):
+    """The answer of `POST /api/v1/search` with `format: "mcp"` and `needs`."""
+
+    metadata: NeedsMetadata
+
+
 AnySearchResponse = (
-    SearchResponse | DetailedSearchResponse | LimitedSearchResponse | LimitedDetailedSearchResponse | McpSearchResponse
+    SearchResponse
+    | DetailedSearchResponse
+    | LimitedSearchResponse
+    | LimitedDetailedSearchResponse
+    | NeedsSearchResponse
+    | McpSearchResponse
+    | NeedsMcpSearchResponse
 )
 """What `POST /api/v1/search` answers."""
 
@@ -72,7 +87,8 @@ def as_mcp(answer: SearchResponse) -> McpSearchResponse:
     tools = [tool for tool in answer.tools if tool.id not in set(omitted)]
     shown = [_tool(tool, name) for tool, name in zip(tools, unique_names(tools), strict=True)]
     metadata = answer.metadata.model_copy(update={"schemas_omitted": omitted, "final_count": len(shown)})
-    return McpSearchResponse.model_construct(
+    kind = NeedsMcpSearchResponse if isinstance(answer, NeedsSearchResponse) else McpSearchResponse
+    return kind.model_construct(
         query=answer.query, tools=shown, matched_skills=answer.matched_skills, metadata=metadata
     )
 
@@ -112,4 +128,6 @@ def _tool(tool: EnrichedTool, name: str) -> dict[str, Any]:
         "skillroute/name": tool.name,
         "skillroute/score": tool.score,
     }
+    if isinstance(tool, NeededTool):
+        shown["_meta"]["skillroute/needs"] = tool.needs
     return shown

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType, JsonObject
 from skillroute.core.documents.index.port import IndexKind
@@ -27,6 +37,23 @@ DEFAULT_SKILL_LIMIT = 3
 DEFAULT_SKILL_THRESHOLD = 0.4
 MOST_SKILLS = 10
 """That one search may match."""
+MOST_NEEDS = 10
+_MOST_UNASKED = 10
+"""Items of an answer to several needs that names no limit."""
+
+Needs = Annotated[list[Query], Field(min_length=1, max_length=MOST_NEEDS)]
+
+
+def query_or_needs(query: str | None, info: ValidationInfo) -> str | None:
+    """Return the query of a search, whose needs were read before. Raises `ValueError` where neither is."""
+    if query is None and info.data.get("needs", ...) is None:
+        raise ValueError("is missing: say what is needed in query, or one by one in needs")
+    return query
+
+
+def most_items(limit: int, needs: Sequence[str] | None, *, is_asked_for: bool) -> int:
+    """Return how many items an answer has at most: two for each need where no number was asked for."""
+    return limit if needs is None or is_asked_for else max(limit, min(_MOST_UNASKED, 2 * len(needs)))
 
 
 class SearchRequest(NullIsAbsent, OneNameEach):
@@ -34,13 +61,28 @@ class SearchRequest(NullIsAbsent, OneNameEach):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    query: Query = Field(description="What is needed, in plain words; 1 to 1000 characters after trimming.")
+    needs: Needs | None = Field(
+        None,
+        description="What a task needs, one tool or so each, as verb, object and kind of app; each as `query`. One "
+        "answer serves all of them: the best of each in turn, what serves several first, each item once.",
+    )
+    query: Query | None = Field(
+        None,
+        validate_default=True,
+        description="What is needed, in plain words; 1 to 1000 characters after trimming. Required but with `needs`, "
+        "beside which it is the task that they are of: what only it finds serves no need.",
+    )
     item_type: ItemType | None = Field(
         None,
         validation_alias=AliasChoices("item_type", "type"),
         description="Only items of this type; null searches all types.",
     )
-    limit: int = Field(5, ge=1, le=50, description="How many items to return at most.")
+    limit: int = Field(
+        5,
+        ge=1,
+        le=50,
+        description="How many items to return at most; with `needs` in all. Without it two for each need, 5 to 10.",
+    )
     skill_limit: int | None = Field(
         None,
         ge=1,
@@ -65,7 +107,7 @@ class SearchRequest(NullIsAbsent, OneNameEach):
     collapse_duplicates: bool = Field(
         False,
         description="Of near-duplicates of one tool from several servers return the best, with the others in its "
-        "`duplicates`; what follows takes their places.",
+        "`duplicates`; what follows takes their places. With `needs` that is done anyway, and this names the others.",
     )
     server: ServerNames | None = Field(
         None, description="Only items of this MCP server, or of these; named as hits name theirs, or by its path."
@@ -81,6 +123,8 @@ class SearchRequest(NullIsAbsent, OneNameEach):
         "an estimate of how likely the item serves the request, or one of its needs. hybrid_rerank: hybrid, whose "
         "first 20 a reranker looks at once more. Null takes the deployment's default.",
     )
+
+    _query_or_needs = field_validator("query")(query_or_needs)
 
     @model_validator(mode="after")
     def _the_format_has_room_for_it(self) -> Self:
@@ -98,6 +142,21 @@ class SearchRequest(NullIsAbsent, OneNameEach):
     def searched_type(self) -> ItemType | None:
         """The one type that is searched; None where all are."""
         return "tool" if self.format == "mcp" else self.item_type
+
+    @property
+    def text(self) -> str:
+        """The query, where there is one."""
+        return self.query or ""
+
+    @property
+    def texts(self) -> list[str]:
+        """All that is searched for: the needs, then the query."""
+        return [*(self.needs or ()), *([] if self.query is None else [self.query])]
+
+    @property
+    def most(self) -> int:
+        """How many items are returned at most."""
+        return most_items(self.limit, self.needs, is_asked_for="limit" in self.model_fields_set)
 
 
 class SkillMatch(BaseModel):
@@ -223,7 +282,7 @@ class SearchResponse(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    query: str
+    query: str | None = Field(description="As it was asked; null where needs alone were.")
     tools: Sequence[EnrichedTool]
     matched_skills: list[SkillMatch]
     metadata: SearchMetadata

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
+from skillroute.core.deadline import Deadline
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.model import Collection, IndexFilter
@@ -19,13 +20,14 @@ from skillroute.core.observability import Metric, count, observe_ms
 from skillroute.core.recent_searches import RecentSearches
 from skillroute.core.reranking.port import Reranker, no_reranker
 from skillroute.search import answer, plan
+from skillroute.search.ahead import embed_ahead
 from skillroute.search.clauses import clauses
 from skillroute.search.details import asks_for_more, size_beside, with_more
 from skillroute.search.duplicates import hits_of
 from skillroute.search.enrich import SchemaLoader, Schemas
 from skillroute.search.explain import explain_tools
 from skillroute.search.explained import SearchExplanation
-from skillroute.search.found import Found, Hit, MatchedSkill, matching_skills, tool_hits
+from skillroute.search.found import Found, FoundNeed, Hit, MatchedSkill, matching_skills, tool_hits
 from skillroute.search.fuse import lift_by_skill
 from skillroute.search.hybrid import HybridRanking
 from skillroute.search.judge import Judge
@@ -41,6 +43,7 @@ from skillroute.search.model import (
     ToolMatch,
     stages_ms,
 )
+from skillroute.search.needs_search import find_for_needs
 from skillroute.search.plan import SearchPlan, skills_where, tools_where, wanted_tools
 from skillroute.search.rerank import RerankStage
 from skillroute.search.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking, skills_of_tools
@@ -112,15 +115,15 @@ class ToolSearch:
 
     def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
         """Answer `POST /api/v1/search`."""
-        run = ToolSearchRun(caller, language=language_of(request.query))
-        search_plan = plan.plan(request, self._default_ranking)
+        run = ToolSearchRun(caller, language=language_of(" ".join(request.texts)))
+        find = self._find if request.needs is None else self._find_for_needs
         try:
             with IndexLease(self._replica, run.watch, run.stale) as index:
                 run.index = index.kind
-                found = self._find(run, index, request, search_plan)
+                found = find(run, index, request)
         except IndexUnavailable as error:
             run.degrade("index_unavailable", error)
-            found = Found()
+            found = Found(needs=[FoundNeed(need) for need in request.needs or ()])
         self._give_way()
         wants_more = asks_for_more(request)
         beside = self._taken + (size_beside(found) if wants_more else 0)
@@ -130,9 +133,10 @@ class ToolSearch:
         response = answer.response(run, request, found, answer.enriched(found.hits, described, loaded))
         count(Metric.SEARCH)
         observe_ms(Metric.SEARCH_TIME, response.metadata.total_time_ms)
-        self._recent.note(
-            stages_ms(response.metadata), query=request.query, caller=caller, no_match=response.metadata.no_match
-        )
+        unserved = [need.text for need in found.needs if need.no_match]
+        if response.metadata.no_match and request.query is not None:
+            unserved.append(request.query)
+        self._recent.note(stages_ms(response.metadata), unserved=unserved, caller=caller)
         self._give_way()
         return with_more(response, request, found) if wants_more else response
 
@@ -237,9 +241,23 @@ class ToolSearch:
             return vector, {}
         return vector, dict(zip(parts, of_parts, strict=True))
 
-    def _find(self, run: ToolSearchRun, index: LentIndex, request: SearchRequest, search_plan: SearchPlan) -> Found:
+    def _find_for_needs(self, run: ToolSearchRun, index: LentIndex, request: SearchRequest) -> Found:
+        """Search for each need, all embedded in one call; a reranker has the time of one search for all of them."""
+        with run.watch.stage("query_embedding"):
+            embed_ahead(self._embedder, [request], index.model, self._default_ranking)
+        until = Deadline(self._rerank_timeout_s)
+
+        def find(each: ToolSearchRun, one: SearchRequest) -> Found:
+            search = copy(self)
+            search._rerank_timeout_s = until.remaining_s()
+            return search._find(each, index, one)
+
+        return find_for_needs(run, request, plan.ranking_for(request.mode, self._default_ranking), find)
+
+    def _find(self, run: ToolSearchRun, index: LentIndex, request: SearchRequest) -> Found:
+        search_plan = plan.plan(request, self._default_ranking)
         everything = wanted_tools(run.caller, request)
-        ranking = self._ranking(run, index, request.query, search_plan.ranking, everything)
+        ranking = self._ranking(run, index, request.text, search_plan.ranking, everything)
         skills = self._stage1(run, index, ranking, request, search_plan) if search_plan.match_skills else []
         try:
             with run.watch.stage("tool_search"):
@@ -250,7 +268,7 @@ class ToolSearch:
             run.degrade("tool_search_failed", error)
             return Found(skills)
         unknown = unknown_servers(index, request.server, run.caller)
-        found = Found(skills, len(candidates), hits, unknown_servers=unknown)
+        found = Found(skills, len(candidates), hits, unknown_servers=unknown, candidates=candidates)
         return self._explained(ranking, index, request, found) if request.explain else found
 
     def _explained(self, ranking: Ranking, index: LentIndex, request: SearchRequest, found: Found) -> Found:
@@ -258,7 +276,7 @@ class ToolSearch:
         confidence = self._judge.explain(ranking, index.model.name, found.hits)
         return replace(
             found,
-            explained=explain_tools(ranking, request.query, found.hits, self._give_way),
+            explained=explain_tools(ranking, request.text, found.hits, self._give_way),
             explanation=SearchExplanation(fusion=ranking.explain_curve(), confidence=confidence),
         )
 
@@ -298,7 +316,7 @@ class ToolSearch:
             wheres = [of_skills]
         candidates = ranking.tools(*wheres, limit=request.limit, threshold=search_plan.tool_threshold)
         if not candidates:
-            self._missing.look(run, index, request.query, Collection.TOOLS, *wheres)
+            self._missing.look(run, index, request.text, Collection.TOOLS, *wheres)
         return self._lifted(index, candidates, skills) if skills and search_plan.search_all else candidates
 
     def _lifted(self, index: LentIndex, candidates: list[Candidate], skills: list[MatchedSkill]) -> list[Candidate]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from skillroute.catalogue.model import ItemType
 from skillroute.core.caller import Caller
@@ -13,13 +14,17 @@ from skillroute.core.json_schema import BOOLEAN, INTEGER, NUMBER, OBJECT, STRING
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, Detail, forms
-from skillroute.mcp.tool import Asked, Tool
+from skillroute.mcp.tool import Asked, Tool, ToolError
 from skillroute.search.explained import LimitedSearchResponse
-from skillroute.search.model import Query, SearchRequest, SearchResponse
+from skillroute.search.model import Needs, Query, SearchRequest, SearchResponse
+from skillroute.search.needs_answer import NeedsSearchResponse
 from skillroute.search.server_names import ServerList
 
 LEAST_TOKENS = 100
 """Of a budget: an answer without results, with everything that may be said about it, has fewer."""
+
+TOKENS_OF_A_NEED = 12
+"""What an answer says of each at most, beside its results."""
 
 MOST_TOKENS = 20_000
 """Of a budget: whole schemas of 100 tools are fewer, and to count many more takes long."""
@@ -27,14 +32,17 @@ MOST_TOKENS = 20_000
 _DESCRIPTION = """\
 Find the tools, prompts and resources that fit a task, best first, out of everything that is connected here. Call it \
 before you say that something cannot be done, and whenever the task needs an action or live data that none of your \
-tools gives. Not for what you know already, and not twice with the same words. Ask for one need at a time, in plain \
-words. Then get_tool_details(ids) has the whole schemas."""
+tools gives. Not for what you know already, and not twice with the same words. State needs: one for each thing that \
+the task takes, as verb, object and the kind of source or app. For a trip to Oslo: needs ["search flights by date on a \
+travel site", "read the weather forecast of a city", "add an event to a calendar"]. One call finds the tools of all. \
+Then get_tool_details(ids) has the whole schemas."""
 
 TOOL_FIELDS: Json = {
     "id": described(INTEGER, "For get_tool_details."),
     "name": STRING,
     "server": described(STRING, "The MCP server that offers it."),
     "type": described(STRING, "prompt or resource; absent for a tool."),
+    "needs": described(list_of(INTEGER), "Places of the needs that it serves, from 0."),
     "score": described(NUMBER, "How likely it fits, 0..1."),
     "signature": STRING,
     "description": STRING,
@@ -50,6 +58,8 @@ _OUTPUT = object_of(
         "schemas_omitted": described(INTEGER, "Tools without schema for lack of room: get_tool_details has it."),
         "descriptions_cut": described(BOOLEAN, "The longest descriptions were cut."),
         "degraded": list_of(STRING, "What failed on the way."),
+        "confidence": list_of({"type": ["number", "null"]}, "Of each need: how likely its best tool fits, 0..1."),
+        "no_match": list_of(INTEGER, "Places of the needs that nothing fits: what is there for them is the nearest."),
         "hint": described(STRING, "What to do where nothing fits."),
     },
     "tools",
@@ -59,11 +69,17 @@ _OUTPUT = object_of(
 Search = Callable[[SearchRequest, Caller], SearchResponse]
 
 
+_SEARCHED = ("needs", "query", "limit", "item_type", "server")
+
+
 class SearchToolsArguments(Arguments):
     """What `search_tools` takes."""
 
-    query: Annotated[Query, Field(description="What is needed, in plain words.")]
-    limit: int = Field(5, ge=1, le=50, description="How many at most.")
+    needs: Annotated[Needs, Field(description="What the task needs, one by one; rather than query.")] | None = None
+    query: Annotated[Query, Field(description="What is needed, in plain words.")] | None = Field(
+        None, validate_default=True
+    )
+    limit: int = Field(5, ge=1, le=50, description="How many at most; with needs 2 for each unless it is given.")
     item_type: ItemType | None = Field(None, description="Only these.")
     server: ServerList | None = Field(None, description="Only of these servers.")
     detail: Detail | None = Field(
@@ -73,26 +89,44 @@ class SearchToolsArguments(Arguments):
         None, ge=LEAST_TOKENS, le=MOST_TOKENS, description="The answer is never longer than this."
     )
 
+    @field_validator("query")
+    @classmethod
+    def _query_or_needs(cls, query: str | None, info: ValidationInfo) -> str | None:
+        if query is None and info.data.get("needs", ...) is None:
+            raise PydanticCustomError("missing", "Field required")
+        return query
+
+    @property
+    def most(self) -> Detail:
+        """The most that is shown of each result."""
+        return self.detail or ("full" if self.budget_tokens is not None else "signature")
+
+    def search_request(self, **more: Any) -> SearchRequest:
+        """Return the search that they ask for.
+
+        Raises
+        ------
+        ToolError
+            The budget has no room for what is said of so many needs.
+        """
+        least = LEAST_TOKENS + TOKENS_OF_A_NEED * len(self.needs or ())
+        if self.budget_tokens is not None and self.budget_tokens < least:
+            raise ToolError(f"budget_tokens must be {least} or more with {len(self.needs or ())} needs")
+        given = {name: getattr(self, name) for name in _SEARCHED if name in self.model_fields_set}
+        return SearchRequest(**given, include_schemas=self.most in {"signature", "full"}, **more)
+
 
 def search_tools(search: Search, summary: Callable[[Caller], str], count_tokens: Callable[[str], int]) -> Tool:
     """Return the tool over a tool search."""
 
     def call(arguments: Mapping[str, Any], asked: Asked) -> Json:
         given = parsed(SearchToolsArguments, arguments)
-        has_budget = given.budget_tokens is not None
-        most: Detail = given.detail or ("full" if has_budget else "signature")
-        request = SearchRequest(
-            query=given.query,
-            limit=given.limit,
-            item_type=given.item_type,
-            server=given.server,
-            include_schemas=most in {"signature", "full"},
-        )
-        found = search(request, asked.caller)
+        found = search(given.search_request(), asked.caller)
         limits = [byte_limit()]
         if given.budget_tokens is not None:
             limits.append(token_limit(count_tokens, given.budget_tokens))
-        return answer(found, most, limits, by_budget=has_budget, item_type=given.item_type)
+        by_budget = given.budget_tokens is not None
+        return answer(found, given.most, limits, by_budget=by_budget, item_type=given.item_type)
 
     return Tool(
         "search_tools",
@@ -121,6 +155,7 @@ def answer(
             "schemas_omitted": len(found.metadata.schemas_omitted) if results else 0,
             "descriptions_cut": bool(results) and found.metadata.descriptions_cut,
             "degraded": list(dict.fromkeys(found.metadata.degraded)),
+            **of_needs(found),
             "hint": _hint(found, item_type),
         }
         return {"tools": tools, **{name: note for name, note in notes.items() if note}}
@@ -131,6 +166,17 @@ def answer(
     return shown
 
 
+def of_needs(found: SearchResponse) -> Json:
+    """Return how sure the answer is of each need, and the places of those that nothing fits; nothing without needs."""
+    if not isinstance(found, NeedsSearchResponse):
+        return {}
+    confidences = [None if need.confidence is None else round(need.confidence, 2) for need in found.metadata.needs]
+    return {
+        "confidence": confidences if any(confidence is not None for confidence in confidences) else [],
+        "no_match": [place for place, need in enumerate(found.metadata.needs) if need.no_match],
+    }
+
+
 def _hint(found: SearchResponse, item_type: ItemType | None) -> str | None:
     """Return what to do where nothing is found, or nothing that fits."""
     if found.tools:
@@ -138,7 +184,7 @@ def _hint(found: SearchResponse, item_type: ItemType | None) -> str | None:
         return nearest if found.metadata.no_match else None
     if found.metadata.degraded:
         return "The search did not fully work: try again in a minute."
-    if isinstance(found, LimitedSearchResponse) and found.unknown_servers:
+    if isinstance(found, LimitedSearchResponse | NeedsSearchResponse) and found.unknown_servers:
         return f"No server is called {', '.join(found.unknown_servers)}: leave server out, or see list_skills."
     if item_type is not None:
         return f"Nothing of type {item_type} is found: without item_type there may be something."
