@@ -101,6 +101,7 @@ def test_the_document_says_what_a_search_takes(shared_client: TestClient) -> Non
         "collapse_duplicates": False,
         "server": None,
         "format": None,
+        "no_match_below": None,
         "mode": None,
     }
     assert (request["limit"]["minimum"], request["limit"]["maximum"]) == (1, 50)

@@ -142,6 +142,7 @@ def test_search_takes_the_contracts_request_and_answers_in_its_shape(filled: Tes
         "confidence": None,
         "confidence_first_five": None,
         "no_match": False,
+        "fit": None,
         "language": None,
         "schemas_omitted": [],
         "descriptions_cut": False,

@@ -9,7 +9,7 @@ from pydantic import Field
 from skillroute.mcp.arguments import Arguments
 from skillroute.mcp.fit import Json, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, forms
-from skillroute.mcp.tools.search_tools import SearchToolsArguments, of_needs
+from skillroute.mcp.tools.search_tools import SearchToolsArguments, doubt, how_sure
 from skillroute.search.explained import LimitedSearchResponse
 from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.search.needs_answer import NeedsSearchResponse
@@ -54,14 +54,16 @@ def found(
         limits.append(token_limit(count_tokens, given.budget_tokens))
     degraded = list(dict.fromkeys(response.metadata.degraded))
 
+    hint = doubt(response) if results else _hint(response)
+
     def envelope(tools: list[Json]) -> Json:
         omitted = len(results) - len(tools)
         return {
             "tools": tools,
             **({"omitted": omitted} if omitted else {}),
             **({"degraded": degraded} if degraded else {}),
-            **{name: note for name, note in of_needs(response).items() if note},
-            **({} if results else {"hint": _hint(response)}),
+            **{name: note for name, note in how_sure(response).items() if note},
+            **({"hint": hint} if hint else {}),
             **notes,
         }
 

@@ -188,7 +188,7 @@ async def test_what_was_listed_at_the_last_start_is_found_while_servers_start(
         answer = await client.call_tool("search_tools", {"query": "repeat a text"})
         found = json.loads(answer.content[0].text)
         assert [tool["id"] for tool in found.pop("tools")] == ["hanging/echo"]
-        assert found == {}  # neither starting nor failed
+        assert found.keys() <= {"fit", "hint"}  # neither starting nor failed
         call = await client.call_tool("call_tool", {"id": "hanging/echo"})
         assert call.is_error
         assert call.content[0].text.startswith("hanging: no answer to the handshake within 1 s")

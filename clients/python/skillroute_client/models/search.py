@@ -78,6 +78,7 @@ class NeedAnswered(Answer):
     confidence: float | None = None
     confidence_first_five: float | None = None
     no_match: bool = False
+    fit: str | None = None
     explain: dict[str, Any] | None = None
 
 
@@ -93,6 +94,7 @@ class SearchMetadata(Answer):
     confidence: float | None = None
     confidence_first_five: float | None = None
     no_match: bool = False
+    fit: str | None = None
     language: str | None = None
     needs: list[NeedAnswered] = []
     schemas_omitted: list[str] = []

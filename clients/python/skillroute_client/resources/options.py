@@ -42,6 +42,7 @@ class McpSearchOptions(TypedDict, total=False):
     skill_threshold: float | None
     tool_threshold: float | None
     strategy: Literal["hierarchical", "direct", "hybrid"] | None
+    no_match_below: float | None
     mode: Mode | None
     collapse_duplicates: bool | None
     server: str | Sequence[str] | None

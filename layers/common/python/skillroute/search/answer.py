@@ -119,6 +119,7 @@ def response(run: ToolSearchRun, request: SearchRequest, found: Found, shown: En
         confidence=run.confidence,
         confidence_first_five=run.confidence_first_five,
         no_match=run.no_match,
+        fit=run.fit,
         language=run.language,
         schemas_omitted=shown.schemas_omitted,
         descriptions_cut=shown.descriptions_cut,

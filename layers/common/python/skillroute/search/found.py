@@ -10,7 +10,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection
 from skillroute.search.explained import SearchExplanation, ToolExplanation
-from skillroute.search.model import SkillMatch
+from skillroute.search.model import Fit, SkillMatch
 from skillroute.search.plan import skills_where
 from skillroute.search.registered import RegisteredServer, RegisteredServers
 from skillroute.search.retrieve import Candidate, Ranking
@@ -49,6 +49,7 @@ class FoundNeed:
     confidence: float | None = None
     confidence_first_five: float | None = None
     no_match: bool = False
+    fit: Fit | None = None
     explanation: SearchExplanation | None = None
 
 

@@ -27,6 +27,7 @@ from skillroute.search.server_names import ServerNames
 Strategy = Literal["hierarchical", "direct", "hybrid"]
 Mode = Literal["semantic", "lexical", "hybrid", "hybrid_rerank"]
 Format = Literal["mcp"]
+Fit = Literal["likely", "unsure", "unlikely"]
 FallbackReason = Literal["no_skill_matched", "no_skills", "skill_search_failed", "skill_search_timeout"]
 Query = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000), AfterValidator(without_nul)
@@ -116,6 +117,11 @@ class SearchRequest(NullIsAbsent, OneNameEach):
         None,
         description="mcp: tools only, each as MCP lists it (`name`, `description`, `inputSchema`), ready to be handed "
         "to a model. Null answers with all fields.",
+    )
+    no_match_below: Threshold | None = Field(
+        None,
+        description="`no_match` where `confidence_first_five` is below this; `skillroute eval` shows what a bound "
+        "loses and refuses. Null takes the deployment's.",
     )
     mode: Mode | None = Field(
         None,
@@ -242,6 +248,12 @@ class SearchMetadata(BaseModel):
         description="Nothing seems to fit: `confidence_first_five` is below the deployment's threshold, and `tools` "
         "are the nearest alternatives; or nothing was found at all, though nothing failed; or, in the hybrid modes for "
         "a request in another language than English, no result has a word of it.",
+    )
+    fit: Fit | None = Field(
+        None,
+        description="The same in a word. likely: the request names the first, or `confidence_first_five` is 0.7 or "
+        "more. unlikely: it is below a third, or `no_match`. Else unsure; null where the confidence is, and something "
+        "was found.",
     )
     language: str | None = Field(
         None,

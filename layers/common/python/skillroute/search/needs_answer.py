@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from skillroute.search.explained import DetailedTool, SearchExplanation, ToolExplanation
-from skillroute.search.model import SearchMetadata, SearchResponse
+from skillroute.search.model import Fit, SearchMetadata, SearchResponse
 
 if TYPE_CHECKING:
     from skillroute.search.found import Found  # which needs the index: agents' tools begin without it
@@ -19,7 +19,7 @@ class NeedAnswered(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    need: str
+    need: str = Field(description="As it was asked.")
     confidence: float | None = Field(
         description="In the hybrid modes how likely the best item for this need serves it, 0..1, calibrated as that of "
         "a search; null in other modes, and where nothing was found."
@@ -28,6 +28,7 @@ class NeedAnswered(BaseModel):
         description="How likely one of the five best for it does; null where `confidence` is."
     )
     no_match: bool = Field(description="Nothing seems to serve it: what is there for it are the nearest alternatives.")
+    fit: Fit | None = Field(None, description="The same in a word, as that of a search.")
     explain: SearchExplanation | None = Field(None, description="With `explain`; else null.")
 
 
@@ -99,6 +100,7 @@ def _metadata(metadata: SearchMetadata, found: Found) -> NeedsMetadata:
             confidence=need.confidence,
             confidence_first_five=need.confidence_first_five,
             no_match=need.no_match,
+            fit=need.fit,
             explain=need.explanation,
         )
         for need in found.needs

@@ -35,7 +35,7 @@ def find_for_needs(run: ToolSearchRun, request: SearchRequest, ranking: plan.Ran
         explanation=found[-1].explanation if request.query is not None else None,
         unknown_servers=found[0].unknown_servers,
         needs=[
-            FoundNeed(one.text, each.confidence, each.confidence_first_five, each.no_match, its.explanation)
+            FoundNeed(one.text, each.confidence, each.confidence_first_five, each.no_match, each.fit, its.explanation)
             for one, each, its in zip(ones[:needs], runs, found, strict=False)
         ],
         serves=[[text for text in one.texts if text < needs] for one in served],

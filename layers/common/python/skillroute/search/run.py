@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.search_run import SearchRun
-from skillroute.search.model import FallbackReason
+from skillroute.search.model import FallbackReason, Fit
 
 
 @dataclass(slots=True)
@@ -19,6 +19,7 @@ class ToolSearchRun(SearchRun):
     confidence: float | None = None
     confidence_first_five: float | None = None
     no_match: bool = False
+    fit: Fit | None = None
     language: str | None = None
     annotations_omitted: int = 0
     unknown_servers: Sequence[str] = ()

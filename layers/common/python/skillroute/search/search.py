@@ -263,7 +263,7 @@ class ToolSearch:
             with run.watch.stage("tool_search"):
                 candidates = self._stage2(run, index, ranking, request, search_plan, skills)
                 hits = hits_of(index, candidates, request, run.caller, self._give_way)
-                self._judge(run, ranking, index.model.name, hits)
+                self._judge(run, ranking, index.model.name, hits, request.no_match_below)
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
             return Found(skills)
@@ -273,7 +273,7 @@ class ToolSearch:
 
     def _explained(self, ranking: Ranking, index: LentIndex, request: SearchRequest, found: Found) -> Found:
         self._give_way()
-        confidence = self._judge.explain(ranking, index.model.name, found.hits)
+        confidence = self._judge.explain(ranking, index.model.name, found.hits, request.no_match_below)
         return replace(
             found,
             explained=explain_tools(ranking, request.text, found.hits, self._give_way),

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from skillroute.catalogue.model import ItemType
 from skillroute.core.caller import Caller
-from skillroute.core.json_schema import BOOLEAN, INTEGER, NUMBER, OBJECT, STRING, described, list_of, object_of
+from skillroute.core.json_schema import BOOLEAN, INTEGER, NUMBER, OBJECT, STRING, described, list_of, object_of, one_of
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, Detail, forms
 from skillroute.mcp.tool import Asked, Tool, ToolError
 from skillroute.search.explained import LimitedSearchResponse
-from skillroute.search.model import Needs, Query, SearchRequest, SearchResponse
+from skillroute.search.model import Fit, Needs, Query, SearchRequest, SearchResponse
 from skillroute.search.needs_answer import NeedsSearchResponse
 from skillroute.search.server_names import ServerList
 
@@ -58,6 +58,7 @@ _OUTPUT = object_of(
         "schemas_omitted": described(INTEGER, "Tools without schema for lack of room: get_tool_details has it."),
         "descriptions_cut": described(BOOLEAN, "The longest descriptions were cut."),
         "degraded": list_of(STRING, "What failed on the way."),
+        "fit": described(one_of(get_args(Fit)), "Whether the first five serve the request."),
         "confidence": list_of({"type": ["number", "null"]}, "Of each need: how likely its best tool fits, 0..1."),
         "no_match": list_of(INTEGER, "Places of the needs that nothing fits: what is there for them is the nearest."),
         "hint": described(STRING, "What to do where nothing fits."),
@@ -155,7 +156,7 @@ def answer(
             "schemas_omitted": len(found.metadata.schemas_omitted) if results else 0,
             "descriptions_cut": bool(results) and found.metadata.descriptions_cut,
             "degraded": list(dict.fromkeys(found.metadata.degraded)),
-            **of_needs(found),
+            **how_sure(found),
             "hint": _hint(found, item_type),
         }
         return {"tools": tools, **{name: note for name, note in notes.items() if note}}
@@ -166,10 +167,10 @@ def answer(
     return shown
 
 
-def of_needs(found: SearchResponse) -> Json:
-    """Return how sure the answer is of each need, and the places of those that nothing fits; nothing without needs."""
+def how_sure(found: SearchResponse) -> Json:
+    """Return how sure the answer is; with needs of each, with the places of those that nothing fits."""
     if not isinstance(found, NeedsSearchResponse):
-        return {}
+        return {"fit": found.metadata.fit}
     confidences = [None if need.confidence is None else round(need.confidence, 2) for need in found.metadata.needs]
     return {
         "confidence": confidences if any(confidence is not None for confidence in confidences) else [],
@@ -177,11 +178,19 @@ def of_needs(found: SearchResponse) -> Json:
     }
 
 
+def doubt(found: SearchResponse) -> str | None:
+    """Return what to do with results that hardly fit; None where they may."""
+    metadata = found.metadata
+    if not metadata.no_match and metadata.fit != "unlikely":
+        return None
+    whether = "No tool fits" if metadata.no_match else "Probably no tool fits"
+    return f"{whether}, these are the nearest: ask in other words, or do without."
+
+
 def _hint(found: SearchResponse, item_type: ItemType | None) -> str | None:
     """Return what to do where nothing is found, or nothing that fits."""
     if found.tools:
-        nearest = "No tool fits, these are the nearest: ask in other words, or do without."
-        return nearest if found.metadata.no_match else None
+        return doubt(found)
     if found.metadata.degraded:
         return "The search did not fully work: try again in a minute."
     if isinstance(found, LimitedSearchResponse | NeedsSearchResponse) and found.unknown_servers:
