@@ -241,7 +241,7 @@ def test_a_file_that_cannot_be_used_is_one_line_that_says_why(config: Config, tm
 
     path = tmp_path / "mcp.json"
     own = {"command": "skillroute", "args": ["connect"]}
-    path.write_text(json.dumps({"mcpServers": {"skillroute": own, "bad": {"command": ["run"]}}}))
+    path.write_text(json.dumps({"mcpServers": {"skillroute": own, "bad": {"command": {"path": ["run"]}}}}))
     unusable = cli(tmp_path, "connect", "--config", str(path))
     assert unusable.returncode == 1
     assert unusable.stderr.splitlines() == [

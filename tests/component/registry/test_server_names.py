@@ -145,3 +145,12 @@ def test_what_nobody_registered_is_switched_off_by_registering_the_name_that_ite
 
     assert shelf.get(outcome.id).item_servers == ("Git Tools", "git-tools")
     assert searched(shelf.system) == {"of other"}
+
+
+def test_a_name_that_no_item_has_any_more_is_neither_shown_nor_warned_of(shelf: Shelf) -> None:
+    (log,) = shelf.system.put("log", server="Git", **LOG)
+    one = shelf.server("/com.example/git", name="com.example/git").id
+    assert shelf.get(one).item_servers == ("Git",)
+    shelf.system.parts.catalogue.delete(log, LAPTOP)
+    assert shelf.get(one).item_servers == ()
+    assert shelf.server("/org.other/git", name="org.other/git").warnings == ()

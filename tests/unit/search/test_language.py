@@ -14,6 +14,7 @@ from skillroute.search.language import language_of
         ("ارسل رسالة", "ar"), ("στείλε ένα μήνυμα", "el"), ("שלח הודעה", "he"), ("संदेश भेजो", "hi"),
         ("Wie wird das Wetter morgen in Berlin?", "de"), ("quelle est la météo à Paris", "fr"),
         ("Quiero ver los archivos de mi proyecto", "es"), ("mostre os arquivos do meu projeto", "pt"),
+        ("FINDE ALLE DATEIEN DIE ICH HABE", "de"), ("Los archivos de mi proyecto", "es"),
         ("quali sono i file della cartella", "it"), ("stuur een e-mail naar mijn baas", "nl"),
     ],
 )  # fmt: skip
@@ -28,7 +29,8 @@ def test_another_language_is_named(text: str, language: str) -> None:
         "flights to La Paz",
         "book a table at El Toro in Las Vegas", "search for die hard on the web", "AQHI from O3 NO2 PM2.5", "😀",
         "is DE123456789 a genuine european business tax id", "list the files of the Los Angeles and San Diego offices",
-        "\ud800",
+        "\ud800", "Los Angeles Las Vegas flight price", "Los Alamos to Las Cruces bus", "El Paso del Norte weather",
+        "MIT die cast parts",
     ],
 )  # fmt: skip
 def test_english_and_what_cannot_be_told_is_no_other_language(text: str) -> None:

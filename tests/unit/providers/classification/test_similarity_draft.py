@@ -78,3 +78,20 @@ def test_a_description_stays_within_the_limits_of_skills() -> None:
 def test_both_sides_of_a_comparison_lose_their_plural() -> None:
     assert term_stems("listInvoices") == term_stems("list invoice")
     assert term_stems("search queries") == term_stems("Search Query")
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "server", "drafted"),
+    [
+        ("search", "Search the records.", "ehr", "Records"),
+        ("get_by_id", "Gets a patient by id.", "ehr", "Patients"),
+        ("set_dns", "Sets a DNS of a zone.", "net", "DNS"),
+        ("get_status", "Get a status of a job.", "jobs", "Status"),
+        ("run_sql", "Runs a SQL against it.", "db", "SQL"),
+    ],
+)
+def test_a_draft_is_named_after_what_the_description_says_and_without_made_up_plurals(
+    name: str, description: str, server: str, drafted: str
+) -> None:
+    tool = ToolProfile(1, None, name, description, server, None, (), None)
+    assert draft_skill(tool, (), "").name == drafted

@@ -100,10 +100,10 @@ def look(name: str) -> str:
 
 
 def name_warnings(raw: Mapping[str, Any], fields: Iterable[str], place: str = "") -> list[FieldProblem]:
-    """Return the names that are written in letters of another alphabet and look as if they were not."""
+    """Return the names that look like ones of ASCII and have letters of another alphabet, dashes or wide forms."""
     names = [(field, raw.get(field)) for field in fields]
     return [
-        FieldProblem(f"{place}{field}", f"looks like {look(name)!r}, in letters of another alphabet", LOOKS_ALIKE)
+        FieldProblem(f"{place}{field}", f"looks like {look(name)!r}, in other characters than these", LOOKS_ALIKE)
         for field, name in names
         if isinstance(name, str) and not name.isascii() and look(name).isascii()
     ]

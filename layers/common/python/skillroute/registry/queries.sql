@@ -80,6 +80,7 @@ SELECT k.entity_id, n.server,
 FROM mcp.server_keys k
 JOIN mcp.named_servers n ON n.key = k.key AND n.org_id IS NOT DISTINCT FROM k.org_id AND n.is_ambiguous
 WHERE k.entity_id = ANY (:ids::bigint[])
+  AND EXISTS (SELECT FROM mcp.tools t WHERE t.server = n.server AND t.org_id IS NOT DISTINCT FROM n.org_id)
 ORDER BY n.server
 
 -- name: disabled_servers
@@ -102,7 +103,9 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabili
           AND t.type = 'tool' AND NOT t.is_switched_off
           AND (t.is_active OR NOT e.is_enabled)
           AND t.org_id IS NOT DISTINCT FROM e.org_id),
-       array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id ORDER BY n.server COLLATE "C")
+       array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id AND EXISTS (
+                 SELECT FROM mcp.tools t WHERE t.server = n.server AND t.org_id IS NOT DISTINCT FROM n.org_id)
+             ORDER BY n.server COLLATE "C")
 FROM mcp.entities_seen_by(:org_id::text) e
 WHERE e.id = :id::bigint AND e.kind = :kind
 
@@ -116,7 +119,9 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabili
           AND t.type = 'tool' AND NOT t.is_switched_off
           AND (t.is_active OR NOT e.is_enabled)
           AND t.org_id IS NOT DISTINCT FROM e.org_id),
-       array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id ORDER BY n.server COLLATE "C")
+       array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id AND EXISTS (
+                 SELECT FROM mcp.tools t WHERE t.server = n.server AND t.org_id IS NOT DISTINCT FROM n.org_id)
+             ORDER BY n.server COLLATE "C")
 FROM (
     SELECT id, row_number() OVER in_order AS nth,
            sum(octet_length(description) + octet_length(skills::text) + octet_length(document::text)) OVER in_order AS upto

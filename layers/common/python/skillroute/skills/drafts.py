@@ -30,6 +30,8 @@ MORE_VERBS = frozenset({
     "restart", "restore", "retry", "review", "schedule", "send", "sign", "split", "start", "stop", "submit",
     "subscribe", "summarize", "sync", "transfer", "translate", "track", "trim", "upload", "validate", "verify", "view",
 })
+_JOINING = frozenset({"and", "or", "in", "on", "at", "as", "that", "which", "using", "based", "so"})
+_ARTICLES = frozenset({"a", "an", "the", "all", "any", "one", "some", "your", "this", "these", "its", "new"})
 _PREPOSITIONS = frozenset({"by", "for", "from", "into", "of", "to", "via", "with"})
 # fmt: on
 
@@ -104,6 +106,7 @@ def draft_for(tool: ToolProfile, proposed: SkillDraft | None) -> SkillDraft:
 def _deed(tool: ToolProfile) -> tuple[str, list[str]]:
     """Return what is done, "" where the name does not say, and on what, in at most three words; nothing, maybe."""
     said = _WORD.findall(tool.description)
+    spelt_of = {word.lower(): word for word in said if word[1:] != word[1:].lower()}
     words = split_name(tool.name).split()
     of_server = {word.lower() for word in _WORD.findall(split_name(tool.server))}
     # A name's verb is what the description begins with: "Cancels a purchase order".
@@ -117,11 +120,24 @@ def _deed(tool: ToolProfile) -> tuple[str, list[str]]:
     places = [place for place, word in enumerate(words) if place and word in _PREPOSITIONS]
     kept = words[: places[0]] if places else words
     topic = [word for word in kept if word not in verbs]
-    topic = ([word for word in topic if word not in of_server] or topic)[-_LONGEST_TOPIC:]
-    spelt = {word.lower(): word for word in said if word[1:] != word[1:].lower()}
-    if topic and _is_counted(topic[-1], tool.description):
+    # Where the name says no more than the server's, the description says what it is about.
+    topic = [word for word in topic if word not in of_server] or _object_in(tool.description) or topic
+    topic = topic[-_LONGEST_TOPIC:]
+    if topic and _is_counted(topic[-1], tool.description) and not spelt_of.get(topic[-1], "").isupper():
         topic[-1] = _plural(topic[-1])
-    return verbs[0] if verbs else "", [spelt.get(word, word) for word in topic]
+    return verbs[0] if verbs else "", [spelt_of.get(word, word) for word in topic]
+
+
+def _object_in(description: str) -> list[str]:
+    """Return what a description's first words are about, after its verb: "Gets a patient by id" is about a patient."""
+    words = _WORD.findall(re.split(r"[.,;:(\n]", description, maxsplit=1)[0].lower())[1:]
+    found: list[str] = []
+    for word in words:
+        if word in _PREPOSITIONS or word in _JOINING:
+            break
+        if word not in _ARTICLES:
+            found.append(word)
+    return found if len(found) <= _LONGEST_TOPIC else []
 
 
 def _is_counted(word: str, description: str) -> bool:
@@ -132,9 +148,11 @@ def _is_counted(word: str, description: str) -> bool:
 
 
 def _plural(word: str) -> str:
+    if word.endswith("s") or word.isupper():  # it may be one already, or an acronym
+        return word
     if word.endswith("y") and word[-2:-1] not in set("aeiou"):
         return f"{word[:-1]}ies"
-    return f"{word}es" if word.endswith(("s", "x", "z", "ch", "sh")) else f"{word}s"
+    return f"{word}es" if word.endswith(("x", "z", "ch", "sh")) else f"{word}s"
 
 
 def _subject(tool: ToolProfile) -> str:

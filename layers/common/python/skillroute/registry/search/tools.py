@@ -45,10 +45,16 @@ def with_inactive(cosines: Mapping[int, float], vector: Vector, inactive: Mappin
 
 
 def joined(some: Mapping[int, float], others: Mapping[int, float]) -> dict[int, float]:
-    """Return the cosines of both, best first."""
+    """Return the cosines of both, best first, equal ones by id as the index has them.
+
+    Examples
+    --------
+    >>> list(joined({9: 0.5, 8: 0.4}, {10: 0.5}))
+    [9, 10, 8]
+    """
     if not others:
         return dict(some)
-    return dict(sorted({**some, **others}.items(), key=lambda pair: (-pair[1], str(pair[0]))))
+    return dict(sorted({**some, **others}.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def graded(
