@@ -27,7 +27,7 @@ def test_a_tool_is_found_on_the_map_by_keys_and_leads_to_the_catalogue(
     console.page.get_by_role("listbox", name="Tools on the map").focus()
     console.page.keyboard.press("Enter")
     console.page.get_by_role("heading", level=1, name="Catalogue").wait_for()
-    console.page.locator(".detail").get_by_role("heading", name="list_users").wait_for()
+    console.page.locator(".detail").get_by_role("heading", name="list_users", exact=True).wait_for()
     assert console.complaints == []
 
 
