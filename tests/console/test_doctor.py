@@ -30,7 +30,7 @@ def test_a_finding_leads_to_its_tool(console: Console, axe: str) -> None:
     tool.click()
 
     console.page.get_by_role("heading", level=1, name="Catalogue").wait_for()
-    console.page.locator(".detail").get_by_role("heading", name=name).wait_for()
+    console.page.locator(".detail").get_by_role("heading", name=name, exact=True).wait_for()
     # What was found is there still.
     console.page.go_back()
     console.page.get_by_text(HELP).wait_for()
