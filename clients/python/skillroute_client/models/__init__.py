@@ -9,6 +9,7 @@ from skillroute_client.models.catalogue import (
     NewTool,
     Server,
     Tool,
+    ToolRequest,
 )
 from skillroute_client.models.mail import (
     FoundMessage,
@@ -137,6 +138,7 @@ __all__ = [
     "Tool",
     "ToolCounts",
     "ToolMatch",
+    "ToolRequest",
     "ToolSkill",
     "ToolSkills",
     "Verification",

@@ -74,8 +74,8 @@ class UpsertResponse(UpsertCounts):
 class ItemRequest(BaseModel):
     """A request that an item serves, and who wrote it."""
 
-    text: str
-    source: RequestSource
+    text: str = Field(description="As somebody who needs the item would say it.")
+    source: RequestSource = Field(description="Who wrote it: `llm`, `person` or `import`.")
 
 
 class ItemOut(BaseModel):

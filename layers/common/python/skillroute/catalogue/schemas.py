@@ -17,6 +17,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    WithJsonSchema,
     field_validator,
 )
 
@@ -53,9 +54,8 @@ class RequestInput(BaseModel):
 
 _Request = Annotated[
     RequestInput,
-    BeforeValidator(
-        lambda value: {"text": value} if isinstance(value, str) else value, json_schema_input_type=str | RequestInput
-    ),
+    BeforeValidator(lambda value: {"text": value} if isinstance(value, str) else value),
+    WithJsonSchema({"anyOf": [{"type": "string", "minLength": 1, "maxLength": 300}, RequestInput.model_json_schema()]}),
 ]
 
 
