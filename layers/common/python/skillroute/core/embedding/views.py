@@ -13,7 +13,7 @@ from skillroute.core.errors import EmbeddingUnavailable, TextRefused
 VIEW_WEIGHTS = (1.0, 0.5, 0.5)
 """How much a document's texts count towards its vector: the whole of it, and its views (docs/adr/0003)."""
 
-REQUESTS_WEIGHT = 0.5
+REQUESTS_WEIGHT = 0.3
 """How much the mean of the requests that a document serves counts, beside that of its texts (docs/adr/0067)."""
 
 HARMLESS = "ready"
