@@ -422,3 +422,32 @@ def test_requests_that_are_none_are_refused_with_the_item_alone(client: TestClie
     answer = put(client, item("a", requests=["x"] * 9), item("b", requests=["x" * 301]), item("c"))
     assert statuses(answer) == ["failed", "failed", "created"]
     assert [result["errors"][0]["field"] for result in answer["results"][:2]] == ["requests", "requests.0.text"]
+
+
+def test_a_server_written_with_its_tools_writes_their_requests_or_leaves_them(client: TestClient) -> None:
+    def put_server(**tool: Any) -> list[dict[str, Any]]:
+        server = {"name": "film", "description": "Films.", "tools": [{"name": "cut", **tool}]}
+        assert client.put("/api/v1/servers", json={"servers": [server]}).json()["failed"] == 0
+        [stored] = client.get("/api/v1/tools").json()
+        requests: list[dict[str, Any]] = stored["requests"]
+        return requests
+
+    shown = [{"text": "shorten my clip", "source": "import"}]
+    assert put_server(requests=["shorten my clip"]) == shown
+    assert put_server(description="Cuts.") == shown
+    assert put_server(description="Cuts.", requests=[]) == []
+
+
+def test_a_search_finds_a_tool_by_its_requests_and_no_longer_without_them(client: TestClient) -> None:
+    def similarity() -> float:
+        body = {"query": "shorten my holiday clip", "strategy": "direct", "mode": "semantic", "tool_threshold": 0.0}
+        [tool] = client.post("/api/v1/search", json=body).json()["tools"]
+        value: float = tool["similarity"]
+        return value
+
+    put(client, item("a"))
+    before = similarity()
+    put(client, item("a", requests=["shorten my holiday clip"]))
+    assert similarity() > before + 0.2
+    put(client, item("a", requests=[]))
+    assert similarity() == before
