@@ -51,6 +51,13 @@ def test_the_tool_whose_id_is_asked_for_comes_first(model: Embedder, query: str)
     assert found(catalogue, query)[0] == "web/page_type"
 
 
+def test_a_server_does_not_rank_its_tools_by_requests_of_its_own(model: Embedder) -> None:
+    catalogue, watched = Catalogue(embedder := WatchedEmbedder(model)), "transfer money to somebody"
+    catalogue.put("web", [tool("page_type", "Enter text.", requests=[watched])])
+    assert "Enter text" in embedder.texts
+    assert watched not in embedder.texts
+
+
 def test_several_ids_in_a_list_come_first(model: Embedder) -> None:
     catalogue = Catalogue(model)
     catalogue.put("web", [tool(name) for name in ("page_type", "page_tabs", "search", "open")])
@@ -206,10 +213,3 @@ def test_every_item_has_an_id_of_its_own_whatever_servers_and_tools_are_called(m
     assert catalogue.put("twice", [tool("t", "One."), tool("t", "Two.")]) == [
         "twice: tool t is listed twice: the last one is taken"
     ]
-
-
-def test_a_server_does_not_rank_its_tools_by_requests_of_its_own(model: Embedder) -> None:
-    catalogue, watched = Catalogue(embedder := WatchedEmbedder(model)), "transfer money to somebody"
-    catalogue.put("web", [tool("page_type", "Enter text.", requests=[watched])])
-    assert "Enter text" in embedder.texts
-    assert watched not in embedder.texts
