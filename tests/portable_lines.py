@@ -65,7 +65,9 @@ def filled(system: System, org: str | None = None) -> None:
     system.create("video", caller, description="Cut and encode films.", keywords=["film"], parent_domain="media")
     system.create("asleep", caller, description="Nobody needs it now.")
     system.change("asleep", caller, is_active=False)
-    first, second, _ = system.put("cut_film", "merge_films", "rest", caller=caller, server="film", tags=["a", "b"])
+    first, second, _ = system.put(
+        "cut_film", "merge_films", "rest", caller=caller, server="film", tags=["a", "b"], requests=["cut this"]
+    )
     system.classifier.answers["cut_film"] = proposing("Films")
     system.classify(first)
     system.parts.review_suggestions.approve(system.suggestions(caller=caller)[-1].id, {}, caller)

@@ -199,6 +199,10 @@ class Client:
         answer = self._call(lambda: self._api.tools.put_one(item_id, value, if_match=version))
         return Found(_plain(answer), answer.etag)
 
+    def set_requests(self, item_id: int, requests: Sequence[str]) -> dict[str, Any]:
+        """Write the requests that an item serves, as a person's, and return the item."""
+        return _plain(self._call(lambda: self._api.tools.set_requests(item_id, requests)))
+
     def switch_item(self, item_id: int, *, is_active: bool, version: str | None = None) -> dict[str, Any]:
         """Switch an item on or off, where it is of this version still; without one, whichever it is."""
         return _plain(self._call(lambda: self._api.tools.patch(item_id, is_active=is_active, if_match=version)))

@@ -336,6 +336,7 @@ def test_an_item_is_read_whole(client: TestClient) -> None:
         "annotations": None,
         "tags": ["t"],
         "metadata": {},
+        "requests": [],
         "is_active": True,
         "is_switched_off": False,
         "is_embedded": True,
@@ -386,3 +387,67 @@ def test_a_changed_description_and_schema_show_in_the_very_next_search(client: T
     answer = client.post("/api/v1/search", json={"query": "send an invoice"}).json()
     (tool,) = answer["tools"]
     assert (tool["description"], tool["input_schema"]) == ("Send an invoice now.", {"a": 2})
+
+
+# Requests that an item serves
+
+
+def test_requests_come_back_with_their_sources_from_both_reads_and_change_the_version(client: TestClient) -> None:
+    given = ["cut my film", {"text": "shorten a clip", "source": "person"}]
+    [result] = put(client, item("a"))["results"]
+    path = f"/api/v1/tools/{result['id']}"
+    before = client.get(path)
+    assert before.json()["requests"] == []
+    assert statuses(put(client, item("a", requests=given))) == ["updated"]
+    shown = [{"text": "cut my film", "source": "import"}, {"text": "shorten a clip", "source": "person"}]
+    after = client.get(path)
+    assert after.json()["requests"] == client.get("/api/v1/tools").json()[0]["requests"] == shown
+    assert after.headers["etag"] != before.headers["etag"]
+    # AND what was read can be put back, and nothing said of them leaves them there
+    assert statuses(put(client, after.json())) == ["unchanged"]
+    assert statuses(put(client, item("a"))) == ["unchanged"]
+    body = {name: value for name, value in after.json().items() if name != "requests"}
+    assert client.put(path, json=body | {"tags": ["new"]}).json()["requests"] == shown
+    assert client.put(path, json=body | {"requests": []}).json()["requests"] == []
+
+
+def test_a_dry_run_says_that_requests_would_change_and_changes_none(client: TestClient) -> None:
+    [result] = put(client, item("a"))["results"]
+    tried = client.put("/api/v1/tools?dry_run=true", json={"items": [item("a", requests=["cut my film"])]})
+    assert statuses(tried.json()) == ["updated"]
+    assert client.get(f"/api/v1/tools/{result['id']}").json()["requests"] == []
+
+
+def test_requests_that_are_none_are_refused_with_the_item_alone(client: TestClient) -> None:
+    answer = put(client, item("a", requests=["x"] * 9), item("b", requests=["x" * 301]), item("c"))
+    assert statuses(answer) == ["failed", "failed", "created"]
+    assert [result["errors"][0]["field"] for result in answer["results"][:2]] == ["requests", "requests.0.text"]
+
+
+def test_a_server_written_with_its_tools_writes_their_requests_or_leaves_them(client: TestClient) -> None:
+    def put_server(**tool: Any) -> list[dict[str, Any]]:
+        server = {"name": "film", "description": "Films.", "tools": [{"name": "cut", **tool}]}
+        assert client.put("/api/v1/servers", json={"servers": [server]}).json()["failed"] == 0
+        [stored] = client.get("/api/v1/tools").json()
+        requests: list[dict[str, Any]] = stored["requests"]
+        return requests
+
+    shown = [{"text": "shorten my clip", "source": "import"}]
+    assert put_server(requests=["shorten my clip"]) == shown
+    assert put_server(description="Cuts.") == shown
+    assert put_server(description="Cuts.", requests=[]) == []
+
+
+def test_a_search_finds_a_tool_by_its_requests_and_no_longer_without_them(client: TestClient) -> None:
+    def similarity() -> float:
+        body = {"query": "shorten my holiday clip", "strategy": "direct", "mode": "semantic", "tool_threshold": 0.0}
+        [tool] = client.post("/api/v1/search", json=body).json()["tools"]
+        value: float = tool["similarity"]
+        return value
+
+    put(client, item("a"))
+    before = similarity()
+    put(client, item("a", requests=["shorten my holiday clip"]))
+    assert similarity() > before + 0.2
+    put(client, item("a", requests=[]))
+    assert similarity() == before

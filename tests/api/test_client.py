@@ -61,6 +61,9 @@ def test_tools_are_written_found_and_assigned(skillroute: Skillroute, system: Sy
     read = skillroute.tools.get(tool.id)
     assert skillroute.tools.put_one(tool.id, read, if_match=read.etag) == read
     assert skillroute.tools.get(tool.id).etag == read.etag
+    asked = skillroute.tools.set_requests(tool.id, ["write to Ann", {"text": "mail it", "source": "llm"}]).requests
+    assert [(request.text, request.source) for request in asked] == [("write to Ann", "person"), ("mail it", "llm")]
+    assert skillroute.tools.set_requests(tool.id, []).requests == []
     assert [skill.skill_id for skill in skillroute.tools.assign(tool.id, [{"skill_id": "mail"}])] == ["mail"]
     assert [skill.source for skill in skillroute.tools.skills(tool.id)] == ["human_manual"]
     assert [found.tool_id for found in skillroute.skills.tools("mail")] == [tool.id]

@@ -134,3 +134,24 @@ def test_order_of_equals_is_kept(client: TestClient, other_client: TestClient, s
     assert statuses(imported(other_client, lines)) == {"created"}
     names = [tool["name"] for tool in other_client.get("/api/v1/tools").json()]
     assert names == [tool["name"] for tool in client.get("/api/v1/tools").json()]
+
+
+def test_requests_of_tools_are_the_organisation_s_own_and_a_line_without_them_leaves_them(
+    system: System, client: TestClient, other: System, other_client: TestClient
+) -> None:
+    # GIVEN the same tool of two organisations, one of which has requests
+    system.put("cut", server="film", requests=[{"text": "shorten my clip", "source": "person"}])
+    system.put("cut", caller=of_org("acme"), server="film")
+    [line] = [line for line in exported(client) if line["kind"] == "tool"]
+    assert line["requests"] == [{"text": "shorten my clip", "source": "person"}]
+    # WHEN it is restored, and comes once more as what a server lists
+    assert statuses(imported(other_client, [line])) == {"created"}
+    without = {name: value for name, value in line.items() if name != "requests"}
+    assert statuses(imported(other_client, [without])) == {"unchanged"}
+    # THEN it has them, and the other one never had any
+    assert exported(other_client) == [line]
+    stored = "SELECT org_id, requests -> 0 ->> 'text' FROM mcp.tools ORDER BY id"
+    assert system.rows(stored) == [[None, "shorten my clip"], ["acme", None]]
+    # AND an empty list takes them away
+    assert statuses(imported(other_client, [{**line, "requests": []}])) == {"updated"}
+    assert exported(other_client)[0]["requests"] == []

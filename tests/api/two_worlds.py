@@ -118,7 +118,10 @@ def _agent(step: Step, _: World) -> Request:
 def _tools(step: Step, _: World) -> Request:
     server = f"/{step.other}" if step.flag else None
     names = (step.name, step.other, step.text[:64])
-    return "PUT", "/tools", {"items": [{"name": each, "server": server, "description": step.text} for each in names]}
+    # Those without a server say nothing of requests: what an organisation's own have stays.
+    more = {"requests": [f"{step.other} {step.text}"[:300]]} if step.flag else {}
+    items = [{"name": each, "server": server, "description": step.text, **more} for each in names]
+    return "PUT", "/tools", {"items": items}
 
 
 def _message(step: Step, _: World) -> Request:

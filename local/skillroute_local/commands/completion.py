@@ -39,6 +39,11 @@ def skill_ids(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     return _found(ctx, kind_of("skill"), incomplete)
 
 
+def tools(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Complete a tool by its name."""
+    return _found(ctx, kind_of("tool"), incomplete)
+
+
 def server_names(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Complete the names of servers as tools have them."""
     rows = _rows(ctx, "servers")

@@ -90,7 +90,9 @@ class Catalogue:
         for sent in listed:
             one = replace(sent, value=visible_fields(sent.value, {"name"}))  # as agents are shown it
             try:
-                content = read_item({**one.value, "type": one.kind, "name": one.name, "server": server})
+                # Requests of its own would rank its tools by what no agent is shown.
+                ours = {"type": one.kind, "name": one.name, "server": server, "requests": None}
+                content = read_item({**one.value, **ours})
             except InvalidInput as error:
                 problems.append(f"{server}: {one.kind} {one.name[:100]}: {error.field}: {error.message}")
                 continue

@@ -82,6 +82,8 @@ def _of_item(item: ItemContent, stored: Stored) -> list[str]:
     # The mark of one that an import switched off is none of its fields, and goes when it is switched on.
     stored, is_off = stored | {"metadata": without_mark(stored["metadata"])}, mark_of(stored)
     differing = [name for name in ITEM_FIELDS if _differs(stored[name], getattr(item, name))]
+    if item.requests is not None and stored.get("requests", []) != [request._asdict() for request in item.requests]:
+        differing.append("requests")
     return [*differing, "is_switched_off"] if is_off and not is_off.get("was_switched_off") else differing
 
 

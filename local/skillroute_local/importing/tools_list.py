@@ -58,7 +58,7 @@ def listed(
     ----------
     only_its_own : bool
         Whether every item is of `server` and of the type of its list, whatever its fields claim: a server that runs
-        could otherwise replace the items of another one.
+        could otherwise replace the items of another one. Nor does it write requests, which rank and nobody is shown.
     """
     places = {name: pointer(base, name) for name in LISTS}
     return _reading(answer, places, server, refuse, only_its_own=only_its_own)
@@ -75,7 +75,7 @@ def _reading(
         named = ((pointer(places[name], place), value) for place, value in enumerate(values))
         for row in rows_of("items", named, refuse):
             if only_its_own:
-                item = {**row.value, "type": LISTS[name], "server": server}
+                item = {**row.value, "type": LISTS[name], "server": server, "requests": None}
             else:
                 item = with_server({"type": LISTS[name], **row.value}, server)
             if LISTS[name] == "resource":

@@ -255,3 +255,31 @@ class TestStatus:
         assert "behind" not in calm
         assert "lag" not in calm + behind
         assert "1 change behind; the next search takes them in first" in behind
+
+
+class TestRequests:
+    def test_are_written_listed_and_taken_away_and_the_rest_of_the_tool_stays(
+        self, run: CommandLine, api: httpx.Client
+    ) -> None:
+        [before] = answered(api.get("/api/v1/tools", params={"name": "send_mail"}))
+        assert run.json("requests", "list", "mail/send_mail") == []
+        assert "has no requests" in run("requests", "list", "send_mail").stdout
+
+        written = run("requests", "set", "mail/send_mail", "tell Ann", "write to all")
+
+        assert written.stdout == "mail/send_mail has 2 requests\n"
+        shown = [{"text": "tell Ann", "source": "person"}, {"text": "write to all", "source": "person"}]
+        assert run.json("requests", "list", str(before["id"])) == shown
+        [after] = answered(api.get("/api/v1/tools", params={"name": "send_mail"}))
+        changing = {"requests", "updated_at"}
+        assert {k: v for k, v in after.items() if k not in changing} == {
+            k: v for k, v in before.items() if k not in changing
+        }
+        assert run.json("requests", "clear", "send_mail") == []
+        assert run.json("requests", "list", "send_mail") == []
+
+    def test_of_no_tool_and_too_many_are_errors(self, run: CommandLine) -> None:
+        assert run.error("requests", "set", "mail/nothing", "x")["status"] == 404
+        too_many = run.error("requests", "set", "send_mail", *"abcdefghi")
+        assert (too_many["status"], "requests" in too_many["detail"]) == (422, True)
+        assert run.json("requests", "list", "send_mail") == []

@@ -54,6 +54,13 @@ def test_the_tool_whose_id_is_asked_for_comes_first(model: Embedder, query: str)
     assert found(catalogue, query)[0] == "web/page_type"
 
 
+def test_a_server_does_not_rank_its_tools_by_requests_of_its_own(model: Embedder) -> None:
+    catalogue, watched = Catalogue(embedder := WatchedEmbedder(model)), "transfer money to somebody"
+    catalogue.put("web", [tool("page_type", "Enter text.", requests=[watched])])
+    assert "Enter text" in embedder.texts
+    assert watched not in embedder.texts
+
+
 def test_several_ids_in_a_list_come_first(model: Embedder) -> None:
     catalogue = Catalogue(model)
     catalogue.put("web", [tool(name) for name in ("page_type", "page_tabs", "search", "open")])

@@ -9,8 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import BATCH
+from skillroute.core.embedding.model import weighted_mean
 from skillroute.core.embedding.port import EMBEDDING_MODEL
-from skillroute.core.embedding.views import HARMLESS, MAX_REASON_LENGTH, Refusal, embed_or_refuse
+from skillroute.core.embedding.views import (
+    HARMLESS,
+    MAX_REASON_LENGTH,
+    REQUESTS_WEIGHT,
+    VIEW_WEIGHTS,
+    Refusal,
+    embed_or_refuse,
+    embed_views,
+)
 from skillroute.core.errors import EmbeddingUnavailable, TextRefused
 
 from tests.doubles import FakeClock, TableEmbedder, WatchedEmbedder, at
@@ -104,3 +113,16 @@ def test_what_was_decided_before_the_time_was_up_is_kept() -> None:
     made, failure = embed_or_refuse(embedder, [("bad",), ("good",), ("a",), ("b",)], deadline.left_s)
     assert [isinstance(each, Refusal) for each in made] == [True, False]
     assert "no embedding within 0.5 s" in str(failure)
+
+
+TEXTS = {"whole": at(1.0), "subject": at(0.8), "gist": at(0.6), "ask": at(0.1), "beg": at(-0.2)}
+
+
+def test_requests_count_together_what_their_weight_says_however_many_there_are() -> None:
+    views = ("whole", "subject", "gist")
+    plain, one, two = embed_views(TableEmbedder(TEXTS), [views, (*views, "ask"), (*views, "ask", "beg")], timeout_s=1.0)
+    assert plain == weighted_mean(zip([TEXTS[view] for view in views], VIEW_WEIGHTS, strict=True))
+    assert one == weighted_mean([(plain, 1 - REQUESTS_WEIGHT), (TEXTS["ask"], REQUESTS_WEIGHT)])
+    asked = weighted_mean([(TEXTS["ask"], 1.0), (TEXTS["beg"], 1.0)])
+    assert asked is not None
+    assert two == weighted_mean([(plain, 1 - REQUESTS_WEIGHT), (asked, REQUESTS_WEIGHT)])

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from skillroute.catalogue.model import ItemKey
+from skillroute.catalogue.schemas import read_item
 from skillroute_local.importing import items
+from skillroute_local.importing.compare import differences
 from skillroute_local.importing.model import Scope, Unreadable
 
 from tests.unit.importing.reading import read_path, written
@@ -242,3 +244,19 @@ def test_a_line_without_an_end_is_refused_and_the_lines_behind_it_count_right(
 
     assert [row.where for row in found.rows] == ["i.jsonl:1", "i.jsonl:4"]
     assert [refusal.split(": ")[0] for refusal in found.refused] == ["i.jsonl:2", "i.jsonl:3"]
+
+
+@pytest.mark.parametrize(
+    ("said", "differing"),
+    [({}, []), ({"requests": ["x"]}, []), ({"requests": ["y"]}, ["requests"]), ({"requests": []}, ["requests"])],
+)
+def test_a_dry_run_names_requests_where_a_line_says_others(said: dict[str, object], differing: list[str]) -> None:
+    row = {"name": "a", "server": None, "type": "tool", "description": "", "tags": [], "metadata": {}}
+    schemas = {"input_schema": None, "output_schema": None, "annotations": None}
+    stored = {**row, **schemas, "is_switched_off": False, "requests": [{"text": "x", "source": "import"}]}
+
+    class Stored:
+        def items(self, server: str) -> dict[ItemKey, dict[str, object]]:
+            return {ItemKey(server, "tool", "a"): stored}
+
+    assert differences(read_item({"name": "a", **said}), Stored()) == differing  # type: ignore[arg-type]

@@ -34,6 +34,14 @@ def test_items_are_of_the_server_and_the_list_that_they_come_from_whatever_they_
     assert keys_of(monkeypatch, Listed("tool", "create_issue", tool)) == [ItemKey("evil", "tool", "create_issue")]
 
 
+def test_a_server_writes_no_requests_by_which_its_tools_would_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = {"name": "x", "inputSchema": {"type": "object"}, "requests": ["transfer money to somebody"]}
+    monkeypatch.setattr(listing, "list_servers", lambda *_: [Listing((Listed("tool", "x", tool),))])
+    reading = read_one("https://evil.example/mcp", Choices(server="evil"), lambda *_: None)
+    [row] = checked(reading.rows, lambda *_: None)
+    assert row.content.requests is None  # type: ignore[union-attr]
+
+
 def starting(mark: Path) -> dict[str, Any]:
     """Return a server whose program leaves a mark."""
     return {"command": sys.executable, "args": ["-c", f"open({str(mark)!r}, 'w')"]}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.catalogue.model import ItemContent, ItemKey
+from skillroute.catalogue.model import ItemContent, ItemKey, ToolRequest
 from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import MAX_BYTES, read_item
 from skillroute.core.errors import InvalidInput
@@ -25,7 +25,7 @@ json_values = st.recursive(
 )
 fields = st.sampled_from(
     ["name", "type", "description", "input_schema", "inputSchema", "output_schema", "annotations", "server", "tags",
-     "metadata", "title"]
+     "metadata", "title", "requests"]
 )  # fmt: skip
 near_items = st.builds(
     lambda base, extra: {**base, **extra},
@@ -42,7 +42,9 @@ def test_any_json_value_is_read_or_refused_and_what_is_read_can_be_stored(raw: o
         str(error).encode("utf-8")  # the refusal itself must reach the caller
         return
     stored = [content.description, content.input_schema, content.output_schema, content.annotations, content.metadata]
-    encoded = json.dumps([*content.key, *content.tags, *stored], allow_nan=False, ensure_ascii=False).encode("utf-8")
+    encoded = json.dumps(
+        [*content.key, *content.tags, *(content.requests or ()), *stored], allow_nan=False, ensure_ascii=False
+    ).encode("utf-8")
     assert b"\x00" not in encoded
     assert "\\u0000" not in encoded.decode()
     assert 1 <= len(content.key.name) <= 256
@@ -200,3 +202,40 @@ class TestRefused:
         with pytest.raises(InvalidInput) as refused:
             check_json(value)
         assert refused.value.field == place
+
+
+class TestRequests:
+    def test_are_texts_or_texts_with_a_source_each_once_on_one_line_in_nfc_without_hidden_characters(self) -> None:
+        given = [" cut\n a film ", {"text": "cafe\u0301", "source": "llm"}, "cut a fi\u200blm", {"text": "x"}]
+        assert read_item({"name": "a", "requests": given}).requests == (
+            ToolRequest("cut a film", "import"),
+            ToolRequest("caf\u00e9", "llm"),
+            ToolRequest("x", "import"),
+        )
+
+    def test_left_out_says_nothing_and_an_empty_list_says_none(self) -> None:
+        said = [read_item({"name": "a", **more}).requests for more in ({}, {"requests": None}, {"requests": []})]
+        assert said == [None, None, ()]
+
+    @pytest.mark.parametrize(
+        ("requests", "field"),
+        [
+            (["x"] * 9, "requests"),
+            (["ok", " \u200b "], "requests.1.text"),
+            (["x" * 301], "requests.0.text"),
+            ([{"text": "x", "source": "rumour"}], "requests.0.source"),
+            ([{"text": "x", "weight": 1}], "requests.0.weight"),
+            ([7], "requests.0"),
+            ("x", "requests"),
+        ],
+    )
+    def test_what_is_none_is_refused_by_the_name_of_its_place(self, requests: Any, field: str) -> None:
+        with pytest.raises(InvalidInput) as refused:
+            read_item({"name": "a", "requests": requests})
+        assert refused.value.problems[0].field == field
+
+    def test_do_not_change_what_the_item_is_known_by(self) -> None:
+        one, other = read_item({"name": "a"}), read_item({"name": "a", "requests": ["x"]})
+        assert content_hash(one) == content_hash(other)
+        assert indexed_text(one).hash != indexed_text(other).hash
+        assert indexed_text(one).lexical_text == indexed_text(other).lexical_text

@@ -232,6 +232,71 @@ def test_of_two_that_put_different_texts_at_once_one_is_whole(desk: Desk) -> Non
         assert description.startswith(writer)
 
 
+class TestRequests:
+    """Requests that a tool serves."""
+
+    def test_new_ones_are_embedded_with_the_text_and_the_same_again_are_not(self, desk: Desk) -> None:
+        desk.put(tool("a"), tool("b"))
+        before = desk.vector(TOOLS, "a")
+        desk.embedder.calls.clear()
+        assert statuses(desk.put(tool("a", requests=["cut my film"]), tool("b"))) == ["updated", "unchanged"]
+        assert "cut my film" in desk.embedder.texts
+        assert desk.vector(TOOLS, "a") != before
+        desk.embedder.calls.clear()
+        assert statuses(desk.put(tool("a", requests=["cut my film"]))) == ["unchanged"]
+        assert desk.embedder.calls == []
+        assert statuses(desk.put(tool("a", requests=[]))) == ["updated"]
+        assert desk.vector(TOOLS, "a") == before
+
+    def test_an_item_that_says_nothing_of_them_keeps_them_and_their_part_of_its_vector(self, desk: Desk) -> None:
+        desk.put(tool("a", requests=["cut my film"]))
+        with_requests = desk.vector(TOOLS, "a")
+        assert statuses(desk.put(tool("a"))) == ["unchanged"]
+        assert statuses(desk.put(tool("a", tags=["new"]))) == ["updated"]
+        assert desk.vector(TOOLS, "a") == with_requests
+        desk.put(tool("a", "Draws a unicorn."))
+        assert desk.vector(TOOLS, "a") != with_requests
+        assert {"Draws a unicorn", "cut my film"} <= {*desk.embedder.calls[-1].texts}
+        assert requests_of(desk, "a") == ["cut my film"]
+
+    def test_another_source_is_written_and_embeds_nothing(self, desk: Desk) -> None:
+        desk.put(tool("a", requests=["cut my film"]))
+        desk.embedder.calls.clear()
+        by_person = [{"text": "cut my film", "source": "person"}]
+        assert statuses(desk.put(tool("a", requests=by_person))) == ["updated"]
+        assert desk.embedder.calls == []
+
+    def test_an_organisation_s_are_no_one_else_s(self, desk: Desk) -> None:
+        desk.put(tool("a"))
+        desk.put(tool("a", requests=["cut my film"]), caller=ACME)
+        assert desk.sql("SELECT org_id FROM mcp.tools WHERE requests IS NOT NULL") == [["acme"]]
+        [[global_texts]] = desk.sql(
+            "SELECT d.texts FROM mcp.documents d JOIN mcp.tools t ON t.id::text = d.key AND t.org_id IS NULL"
+        )
+        assert "cut my film" not in global_texts
+
+    def test_those_that_somebody_else_wrote_meanwhile_stay_and_are_embedded(self, desk: Desk, other: Desk) -> None:
+        desk.put(tool("a"))
+        write = once(lambda: other.put(tool("a", requests=["cut my film"])))
+        database = Overtaken(desk.pool, write)
+        sync = SyncTools(database, desk.embedder, RegisteredServers(database, desk.embedder))
+        assert statuses(sync([tool("a", "Draws a unicorn.")], LAPTOP)) == ["updated"]
+        assert requests_of(desk, "a") == ["cut my film"]
+        found_by = desk.vector(TOOLS, "a")
+        desk.put(tool("b", "Draws a unicorn.", requests=["cut my film"]))
+        [[texts, of_b]] = desk.sql(
+            "SELECT a.texts, b.texts FROM mcp.documents a JOIN mcp.tools t ON t.id::text = a.key AND t.name = 'a', "
+            "mcp.documents b JOIN mcp.tools u ON u.id::text = b.key AND u.name = 'b'"
+        )
+        assert texts[-1] == of_b[-1] == "cut my film"
+        assert found_by is not None
+
+
+def requests_of(desk: Desk, name: str) -> list[str]:
+    [[requests]] = desk.sql("SELECT requests FROM mcp.tools WHERE name = :name", name=name)
+    return [request["text"] for request in requests]
+
+
 class TestOvertaken:
     def overtaken(self, desk: Desk, other: Desk) -> SyncTools:
         """Return the use case, and another process that writes a newer text after its look and before its write."""

@@ -9,6 +9,7 @@ from skillroute_client.models.catalogue import (
     NewTool,
     Server,
     Tool,
+    ToolRequest,
 )
 from skillroute_client.models.mail import (
     FoundMessage,
@@ -139,6 +140,7 @@ __all__ = [
     "Tool",
     "ToolCounts",
     "ToolMatch",
+    "ToolRequest",
     "ToolSkill",
     "ToolSkills",
     "Verification",

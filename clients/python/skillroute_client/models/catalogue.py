@@ -11,6 +11,13 @@ from skillroute_client.models.base import Answer
 from skillroute_client.models.written import Failure
 
 
+class ToolRequest(Answer):
+    """A request that a tool serves, and who wrote it: `llm`, `person` or `import`."""
+
+    text: str
+    source: str = "import"
+
+
 class Tool(Answer):
     """A tool, prompt or resource."""
 
@@ -25,6 +32,7 @@ class Tool(Answer):
     annotations: dict[str, Any] | None = None
     tags: list[str] = []
     metadata: dict[str, Any] = {}
+    requests: list[ToolRequest] = []
     is_active: bool = True
     is_switched_off: bool = False
     is_embedded: bool = False
@@ -115,7 +123,13 @@ class Deleted(Answer):
 
 
 class NewTool(BaseModel):
-    """A tool, prompt or resource to be written; a mapping does as well, and may have more fields."""
+    """A tool, prompt or resource to be written; a mapping does as well, and may have more fields.
+
+    Attributes
+    ----------
+    requests : list of str or mapping, or None
+        Requests that it serves, texts or text and source; None leaves those that are stored.
+    """
 
     name: str
     description: str = ""
@@ -126,3 +140,4 @@ class NewTool(BaseModel):
     annotations: dict[str, Any] | None = None
     tags: list[str] = []
     metadata: dict[str, Any] = {}
+    requests: list[str | dict[str, Any]] | None = None

@@ -62,6 +62,21 @@ class Tools(Resource[M]):
         return Call(method="PUT", path=path, body=plain(tool), read=one(Tool), **conditional(if_match))
 
     @operation
+    def set_requests(self, tool_id: int, requests: Iterable[str | Body]) -> Calls[Tool]:
+        """Write the requests that a tool serves, eight at most, instead of those that it has; none take them away.
+
+        A text alone is written as a person's. The rest of the tool stays: where somebody writes it between the two
+        calls of this one, that is `VersionConflict`.
+        """
+        path = path_of("tools", tool_id)
+        tool = yield from answer_of(Call(method="GET", path=path, read=one(Tool)))
+        given_ = [{"text": of, "source": "person"} if isinstance(of, str) else plain(of) for of in requests]
+        body = {**plain(tool), "requests": given_}
+        return (
+            yield from answer_of(Call(method="PUT", path=path, body=body, read=one(Tool), **conditional(tool.etag)))
+        )
+
+    @operation
     def patch(self, tool_id: int, *, is_active: bool | None = None, if_match: str | None = None) -> Call[Tool]:
         """Switch a tool off or on: one that is off is listed, and no search finds it."""
         path, body = path_of("tools", tool_id), given({"is_active": is_active})

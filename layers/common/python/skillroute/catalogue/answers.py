@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from skillroute.catalogue.model import Item, ItemType, JsonObject
+from skillroute.catalogue.model import Item, ItemType, JsonObject, RequestSource
 from skillroute.catalogue.schemas import ItemInput
 from skillroute.catalogue.sync import MAX_ITEMS, ItemOutcome
 from skillroute.core.http.bulk_answers import Result, UpsertCounts
@@ -71,6 +71,13 @@ class UpsertResponse(UpsertCounts):
     result_type: ClassVar = ItemResult
 
 
+class ItemRequest(BaseModel):
+    """A request that an item serves, and who wrote it."""
+
+    text: str = Field(description="As somebody who needs the item would say it.")
+    source: RequestSource = Field(description="Who wrote it: `llm`, `person` or `import`.")
+
+
 class ItemOut(BaseModel):
     """A catalogue item."""
 
@@ -85,6 +92,7 @@ class ItemOut(BaseModel):
     annotations: JsonObject | None
     tags: list[str]
     metadata: JsonObject
+    requests: list[ItemRequest] = Field(description="Requests that the item serves; its vector is made of them, too.")
     is_active: bool = Field(
         description="False while it is switched off or its server is disabled: no search finds it. `PATCH` switches it."
     )
@@ -116,6 +124,7 @@ class ItemOut(BaseModel):
             annotations=content.annotations,
             tags=list(content.tags),
             metadata=content.metadata,
+            requests=[ItemRequest(**request._asdict()) for request in content.requests or ()],
             is_active=item.is_active,
             is_switched_off=item.is_switched_off,
             is_embedded=item.is_embedded,

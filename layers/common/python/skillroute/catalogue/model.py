@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from skillroute.core.hashing import COMPARED_APART
 from skillroute.core.versions import version_of
 
 ItemType = Literal["tool", "prompt", "resource"]
@@ -15,6 +16,16 @@ JsonObject = Mapping[str, Any]
 
 DEFAULT_TOOL_THRESHOLD = 0.3
 """The least cosine similarity at which a tool matches, where a search asks for no other (search-contract BR-003)."""
+
+
+RequestSource = Literal["llm", "person", "import"]
+
+
+class ToolRequest(NamedTuple):
+    """A request that a tool serves, and who wrote it."""
+
+    text: str
+    source: RequestSource
 
 
 class ItemKey(NamedTuple):
@@ -27,7 +38,13 @@ class ItemKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ItemContent:
-    """The content of an item as its owner wrote it: everything that counts for whether it changed."""
+    """The content of an item as its owner wrote it: everything that counts for whether it changed.
+
+    Attributes
+    ----------
+    requests : tuple of ToolRequest or None
+        None where nothing is said of them: those that are stored stay.
+    """
 
     key: ItemKey
     description: str = ""
@@ -36,6 +53,7 @@ class ItemContent:
     annotations: JsonObject | None = None
     tags: tuple[str, ...] = ()
     metadata: JsonObject = field(default_factory=dict)
+    requests: tuple[ToolRequest, ...] | None = field(default=None, metadata={COMPARED_APART: True})
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,7 +232,7 @@ def _item_of(raw: object) -> object:
 
 def _line(row: Sequence[Any]) -> dict[str, Any]:
     (_, server, type_, name, description, input_schema, output_schema, annotations, tags, metadata,
-     is_switched_off, created_at) = row  # fmt: skip
+     requests, is_switched_off, created_at) = row  # fmt: skip
     return {
         "server": server or None,
         "type": type_,
@@ -243,6 +243,7 @@ def _line(row: Sequence[Any]) -> dict[str, Any]:
         "annotations": annotations,
         "tags": tags,
         "metadata": metadata,
+        "requests": requests or [],
         _SWITCHED_OFF: is_switched_off,
         _CREATED: shown_moment(created_at),
     }

@@ -7,11 +7,12 @@
 -- plan: custom
 -- A page of exactly one organisation's own, cut by rows, then by bytes, as `list_items` is.
 SELECT t.id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations, t.tags, t.metadata,
-       t.is_switched_off, t.created_at
+       t.requests, t.is_switched_off, t.created_at
 FROM (
     SELECT id, row_number() OVER by_id AS nth, sum(
         octet_length(description) + octet_length(metadata::text) + coalesce(octet_length(input_schema::text), 0)
-        + coalesce(octet_length(output_schema::text), 0) + coalesce(octet_length(annotations::text), 0)) OVER by_id AS upto
+        + coalesce(octet_length(output_schema::text), 0) + coalesce(octet_length(annotations::text), 0)
+        + coalesce(octet_length(requests::text), 0)) OVER by_id AS upto
     FROM (
         SELECT t.* FROM mcp.tools t
         WHERE CASE WHEN :org_id::text IS NULL THEN t.org_id IS NULL ELSE t.org_id = :org_id::text END AND t.id > :after::bigint

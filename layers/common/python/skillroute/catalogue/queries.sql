@@ -4,14 +4,14 @@
 -- Two branches, because "is not distinct from" finds no use for the index tools_key: with one, 100 keys among 10,000
 -- items took 85 ms; with two, 0.3 ms.
 SELECT k.server, k.type, k.name, t.id, t.content_hash, coalesce(d.text_hash, ''),
-       v.has_vector, v.is_refused, t.is_active, t.is_switched_off
+       v.has_vector, v.is_refused, t.is_active, t.is_switched_off, t.requests
 FROM json_to_recordset(:keys::json) AS k (server text, type text, name text)
 CROSS JOIN LATERAL (
-    SELECT id, content_hash, is_active, is_switched_off FROM mcp.tools
+    SELECT id, content_hash, is_active, is_switched_off, requests FROM mcp.tools
     WHERE org_id IS NULL AND :org_id::text IS NULL
       AND server = k.server AND type = k.type AND name = k.name
     UNION ALL
-    SELECT id, content_hash, is_active, is_switched_off FROM mcp.tools
+    SELECT id, content_hash, is_active, is_switched_off, requests FROM mcp.tools
     WHERE org_id = :org_id::text AND server = k.server AND type = k.type AND name = k.name
 ) t
 LEFT JOIN mcp.documents d ON d.collection = 'mcp_unified_search' AND d.key = t.id::text
@@ -19,17 +19,18 @@ CROSS JOIN LATERAL mcp.vector_state('mcp_unified_search', t.id::text) v
 
 -- name: upsert_items
 -- Rows are locked in key order, so that two batches with the same items wait instead of deadlocking. Those that are the
--- same already are returned as well: what they say may be cut into other words, or has a vector now.
+-- same already are returned as well: what they say may be cut into other words, or has a vector now. Requests that are null
+-- are those that are stored; all are returned with those that they have.
 WITH r AS MATERIALIZED (
     SELECT * FROM json_to_recordset(:rows::json) AS r (
         server text, type text, name text, name_key text, description text, input_schema json, output_schema json,
-        annotations json, tags text[], metadata json, content_hash text)
+        annotations json, tags text[], metadata json, content_hash text, requests jsonb)
 ), written AS (
     INSERT INTO mcp.tools AS t (
         org_id, server, type, name, name_key, description, input_schema, output_schema, annotations, tags, metadata,
-        content_hash)
+        content_hash, requests)
     SELECT :org_id::text, r.server, r.type, r.name, r.name_key, r.description, r.input_schema, r.output_schema,
-           r.annotations, r.tags, r.metadata, r.content_hash
+           r.annotations, r.tags, r.metadata, r.content_hash, r.requests
     FROM r
     ORDER BY r.server, r.type, r.name
     ON CONFLICT ON CONSTRAINT tools_key DO UPDATE SET
@@ -41,19 +42,20 @@ WITH r AS MATERIALIZED (
         tags = excluded.tags,
         metadata = excluded.metadata,
         content_hash = excluded.content_hash,
+        requests = coalesce(excluded.requests, t.requests),
         updated_at = clock_timestamp()
-    WHERE t.content_hash <> excluded.content_hash
-    RETURNING t.id, t.server, t.type, t.name, (t.xmax = 0) AS created
+    WHERE t.content_hash <> excluded.content_hash OR excluded.requests <> coalesce(t.requests, '[]')
+    RETURNING t.id, t.server, t.type, t.name, (t.xmax = 0) AS created, t.requests
 )
-SELECT id, server, type, name, created, true FROM written
+SELECT id, server, type, name, created, true, requests FROM written
 UNION ALL
-SELECT t.id, t.server, t.type, t.name, false, false
+SELECT t.id, t.server, t.type, t.name, false, false, t.requests
 FROM r
 JOIN LATERAL (
-    SELECT id, server, type, name FROM mcp.tools
+    SELECT id, server, type, name, requests FROM mcp.tools
     WHERE org_id IS NULL AND :org_id::text IS NULL AND server = r.server AND type = r.type AND name = r.name
     UNION ALL
-    SELECT id, server, type, name FROM mcp.tools
+    SELECT id, server, type, name, requests FROM mcp.tools
     WHERE org_id = :org_id::text AND server = r.server AND type = r.type AND name = r.name
 ) t ON t.id NOT IN (SELECT id FROM written)
 
@@ -69,7 +71,7 @@ WHERE id = :id::bigint AND org_id IS NOT DISTINCT FROM :org_id::text
 
 -- name: get_item
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.content_hash, t.is_active, t.is_switched_off,
+       t.tags, t.metadata, t.requests, t.content_hash, t.is_active, t.is_switched_off,
        (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
 FROM mcp.items_seen_by(:org_id::text) t
@@ -79,13 +81,14 @@ WHERE t.id = :id::bigint
 -- name: get_items
 -- The active items of some ids, in their order, as many as have room together; of the others the id alone is returned.
 SELECT page.id, t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.content_hash, t.is_active, t.is_switched_off,
+       t.tags, t.metadata, t.requests, t.content_hash, t.is_active, t.is_switched_off,
        (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
 FROM (
     SELECT t.id, row_number() OVER in_order AS nth, sum(
         octet_length(description) + octet_length(metadata::text) + coalesce(octet_length(input_schema::text), 0)
-        + coalesce(octet_length(output_schema::text), 0) + coalesce(octet_length(annotations::text), 0)) OVER in_order AS upto
+        + coalesce(octet_length(output_schema::text), 0) + coalesce(octet_length(annotations::text), 0)
+        + coalesce(octet_length(requests::text), 0)) OVER in_order AS upto
     FROM mcp.items_seen_by(:org_id::text) t
     WHERE t.id = ANY (:ids::bigint[]) AND t.is_active
     WINDOW in_order AS (ORDER BY array_position(:ids::bigint[], t.id) ROWS UNBOUNDED PRECEDING)
@@ -99,13 +102,14 @@ ORDER BY page.nth
 -- The page is cut by rows, then by bytes, and only what is left of it is read: 1,000 items may be 250 MB.
 -- With the values of a run each CASE of the order is one of its branches, or a constant that orders nothing.
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.content_hash, t.is_active, t.is_switched_off,
+       t.tags, t.metadata, t.requests, t.content_hash, t.is_active, t.is_switched_off,
        (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
 FROM (
     SELECT id, row_number() OVER in_order AS nth, sum(
         octet_length(description) + octet_length(metadata::text) + coalesce(octet_length(input_schema::text), 0)
-        + coalesce(octet_length(output_schema::text), 0) + coalesce(octet_length(annotations::text), 0)) OVER in_order AS upto
+        + coalesce(octet_length(output_schema::text), 0) + coalesce(octet_length(annotations::text), 0)
+        + coalesce(octet_length(requests::text), 0)) OVER in_order AS upto
     FROM (
         SELECT t.* FROM mcp.items_seen_by(:org_id::text) t
         WHERE (:type::text IS NULL OR t.type = :type::text)

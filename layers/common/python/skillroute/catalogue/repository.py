@@ -7,8 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillroute.catalogue.model import Item, ItemContent, ItemFilter, ItemKey, ItemSchemas, ItemType, NamedItem
-from skillroute.catalogue.names import name_key
+from skillroute.catalogue.item_rows import to_item, to_named, to_requests, to_row
+from skillroute.catalogue.model import (
+    Item,
+    ItemContent,
+    ItemFilter,
+    ItemKey,
+    ItemSchemas,
+    ItemType,
+    NamedItem,
+    ToolRequest,
+)
+from skillroute.catalogue.text import text_with
 from skillroute.core.answer_size import PAGE_BYTES
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
@@ -30,6 +40,7 @@ class ItemState:
     is_refused: bool
     is_active: bool
     is_switched_off: bool
+    requests: tuple[ToolRequest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +93,10 @@ class ItemRepository:
     def states(self, org_id: str | None, keys: Sequence[ItemKey]) -> dict[ItemKey, ItemState]:
         """Return what is stored under the organisation's own keys; unknown keys are left out."""
         rows = self._run("item_states", org_id=org_id, keys=json.dumps([key._asdict() for key in keys]))
-        return {ItemKey(server, type_, name): ItemState(id_, *state) for server, type_, name, id_, *state in rows}
+        return {
+            ItemKey(server, type_, name): ItemState(*[*state, to_requests(requests)])
+            for server, type_, name, *state, requests in rows
+        }
 
     def upsert(
         self, org_id: str | None, model: EmbeddingModel | None, rows: Sequence[ItemRow]
@@ -91,23 +105,19 @@ class ItemRepository:
 
         `model` is that of the rows' embeddings and refusals; None when no row has either.
         """
-        as_json = json.dumps([_to_row(row) for row in rows], ensure_ascii=False)
+        as_json = json.dumps([to_row(row.content, row.content_hash) for row in rows], ensure_ascii=False)
         stored = {ItemKey(*row[1:4]): row for row in self._run("upsert_items", org_id=org_id, rows=as_json)}
-        documents = [
-            DocumentText(str(stored[row.content.key][0]), row.text, row.embedding)
-            for row in rows
-            if row.content.key in stored
-        ]
+        documents = [_to_document(row, stored[row.content.key]) for row in rows if row.content.key in stored]
         put = self._documents.put(documents, model)
         return {
             key: Written(id_, created, put[str(id_)].is_embedded, put[str(id_)].is_refused)
-            for key, (id_, *_, created, is_changed) in stored.items()
+            for key, (id_, *_, created, is_changed, _) in stored.items()
             if is_changed or put[str(id_)].is_changed
         }
 
     def get(self, item_id: int, org_id: str | None) -> Item | None:
         rows = self._run("get_item", id=item_id, org_id=org_id)
-        return _to_item(rows[0]) if rows else None
+        return to_item(rows[0]) if rows else None
 
     def lock(self, item_id: int, org_id: str | None) -> None:
         """Lock an item of exactly this organisation to the end of the transaction, if there is one."""
@@ -116,7 +126,7 @@ class ItemRepository:
     def some(self, item_ids: Sequence[int], org_id: str | None) -> tuple[list[Item], list[int]]:
         """Return the active items of these ids, in their order, and the ids of those that had no room."""
         rows = self._run("get_items", ids=list(item_ids), org_id=org_id, max_bytes=PAGE_BYTES)
-        found = [_to_item(item) for _, *item in rows if item[0] is not None]
+        found = [to_item(item) for _, *item in rows if item[0] is not None]
         return found, [id_ for id_, *item in rows if item[0] is None]
 
     def page(self, where: ItemFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Item], int]:
@@ -140,7 +150,7 @@ class ItemRepository:
         if offset >= behind:
             return Listed([], total, 0)
         rows = self._run("list_items", **conditions, limit=limit, offset=offset, max_bytes=PAGE_BYTES)
-        return Listed([_to_item(row) for row in rows], total, behind - offset)
+        return Listed([to_item(row) for row in rows], total, behind - offset)
 
     def counts(self, org_id: str | None) -> dict[ItemType, int]:
         """Return how many active items of each type there are."""
@@ -156,12 +166,12 @@ class ItemRepository:
 
     def named(self, item_ids: Sequence[int], org_id: str | None) -> dict[int, NamedItem]:
         """Return what names the items of these ids that the organisation sees."""
-        return {row[0]: _to_named(row) for row in self._run("items_by_id", ids=list(item_ids), org_id=org_id)}
+        return {row[0]: to_named(row) for row in self._run("items_by_id", ids=list(item_ids), org_id=org_id)}
 
     def of_server(self, server: str, type_: ItemType | None, org_id: str | None, *, limit: int) -> dict[int, NamedItem]:
         """Return what names an organisation's own items of a server, the oldest first."""
         rows = self._run("items_of_server", server=server, type=type_, org_id=org_id, limit=limit)
-        return {row[0]: _to_named(row) for row in rows}
+        return {row[0]: to_named(row) for row in rows}
 
     def delete_many(self, item_ids: Sequence[int], org_id: str | None) -> set[int]:
         """Delete items of exactly this organisation; return those that there were."""
@@ -201,49 +211,11 @@ def _memory_of(texts: Sequence[str | None]) -> int:
     return sum(map(len, there)) + 100 * (values + len(there) + 1)
 
 
-def _to_row(row: ItemRow) -> dict[str, Any]:
-    content = row.content
-    return {
-        **content.key._asdict(),
-        "name_key": name_key(content.key.name),
-        "description": content.description,
-        "input_schema": content.input_schema,
-        "output_schema": content.output_schema,
-        "annotations": content.annotations,
-        "tags": list(content.tags),
-        "metadata": content.metadata,
-        "content_hash": row.content_hash,
-    }
+def _to_document(row: ItemRow, stored: list[Any]) -> DocumentText:
+    """Return what an item says to the index, with the requests that it has now.
 
-
-def _to_named(row: list[Any]) -> NamedItem:
-    id_, org_id, *key = row
-    return NamedItem(id_, org_id, ItemKey(*key))
-
-
-def _to_item(row: list[Any]) -> Item:
-    (id_, org_id, server, type_, name, description, input_schema, output_schema, annotations, tags, metadata,
-     content_hash, is_active, is_switched_off, is_embedded, skill_ids, primary_skill_id, created_at,
-     updated_at) = row  # fmt: skip
-    content = ItemContent(
-        key=ItemKey(server, type_, name),
-        description=description,
-        input_schema=input_schema,
-        output_schema=output_schema,
-        annotations=annotations,
-        tags=tuple(tags),
-        metadata=metadata,
-    )
-    return Item(
-        id=id_,
-        org_id=org_id,
-        content=content,
-        content_hash=content_hash,
-        is_active=is_active,
-        is_switched_off=is_switched_off,
-        is_embedded=is_embedded,
-        skill_ids=tuple(skill_ids or ()),
-        primary_skill_id=primary_skill_id,
-        created_at=created_at,
-        updated_at=updated_at,
-    )
+    Somebody else may have written others since they were read: then it waits for another vector.
+    """
+    texts = [request.text for request in to_requests(stored[-1])]
+    text = text_with(row.text, texts) if row.content.requests is None and texts else row.text
+    return DocumentText(str(stored[0]), text, row.embedding if text.hash == row.text.hash else None)

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
-from skillroute.catalogue.text import ToolText, argument_descriptions, argument_names, embedding_views, lexical_text
+from skillroute.catalogue.text import (
+    ToolText,
+    argument_descriptions,
+    argument_names,
+    embedding_views,
+    lexical_text,
+    text_with,
+)
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, embed_committed, embed_within
@@ -42,18 +49,31 @@ class IncomingItem:
 
     def keeps_its_vector(self, state: ItemState | None) -> bool:
         """Return whether the stored vector is of this text, or it is known that there is none."""
-        return state is not None and state.text_hash == self.text.hash and (state.is_embedded or state.is_refused)
+        if state is None or not (state.is_embedded or state.is_refused):
+            return False
+        return state.text_hash == self.text_beside(state).hash
+
+    def text_beside(self, state: ItemState | None) -> IndexedText:
+        """Return its text with the requests that stay, where it says nothing of them."""
+        if self.content.requests is None and state is not None and state.requests:
+            return text_with(self.text, [request.text for request in state.requests])
+        return self.text
+
+    def says_the_same(self, state: ItemState) -> bool:
+        """Return whether its owner says nothing else than is stored."""
+        requests = self.content.requests
+        return state.content_hash == self.content_hash and (requests is None or requests == state.requests)
 
     def is_unchanged(self, state: ItemState | None) -> bool:
         """Return whether nothing is left to be written."""
-        return state is not None and state.content_hash == self.content_hash and self.keeps_its_vector(state)
+        return state is not None and self.says_the_same(state) and self.keeps_its_vector(state)
 
     def status(self, state: ItemState | None, written: Written | None) -> Status:
         """Return what became of it, for its owner."""
         if written is None:
             return "unchanged"
         # An item that only got the vector it lacked has not changed for its owner.
-        same = state is not None and state.content_hash == self.content_hash
+        same = state is not None and self.says_the_same(state)
         return "created" if written.created else "unchanged" if same else "updated"
 
 
@@ -67,10 +87,11 @@ class EmbeddedItems:
 
     def rows(self, states: States) -> list[ItemRow]:
         """Return rows of those that differ from what is stored."""
+        changed = [item for item in self.items if not item.is_unchanged(states.get(item.key))]
+        texts = [item.text_beside(states.get(item.key)) for item in changed]
         return [
-            ItemRow(item.content, item.content_hash, item.text, self.vectors.get(item.text.hash))
-            for item in self.items
-            if not item.is_unchanged(states.get(item.key))
+            ItemRow(item.content, item.content_hash, text, self.vectors.get(text.hash))
+            for item, text in zip(changed, texts, strict=True)
         ]
 
 
@@ -94,9 +115,10 @@ class ItemWriter:
     def embedded(self, items: Sequence[IncomingItem], states: States, deadline: Deadline) -> EmbeddedItems:
         """Embed the texts that are new, as far as that goes; the items are stored all the same."""
         new_text = [item for item in items if not item.keeps_its_vector(states.get(item.key))]
-        views = [item.text.embedding_texts for item in new_text]
+        texts = [item.text_beside(states.get(item.key)) for item in new_text]
+        views = [text.embedding_texts for text in texts]
         vectors = embed_within(self._embedder, views, deadline, what="items")
-        hashes = (item.text.hash for item in new_text)
+        hashes = (text.hash for text in texts)
         vector_of = dict(zip(hashes, vectors, strict=False))
         return EmbeddedItems(items, vector_of, embedding_unavailable=len(vectors) < len(new_text))
 
@@ -129,4 +151,5 @@ def indexed_text(content: ItemContent) -> IndexedText:
         server=content.key.server or None,
     )
     views, words = embedding_views(tool_text), lexical_text(tool_text)
-    return IndexedText(views, words, text_hash(*views, words))
+    text = IndexedText(views, words, text_hash(*views, words))
+    return text_with(text, [request.text for request in content.requests]) if content.requests else text

@@ -5,12 +5,23 @@ Each item is read on its own, so that one that is wrong never spoils the others.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    field_validator,
+)
 
-from skillroute.catalogue.model import ItemContent, ItemKey, ItemType
+from skillroute.catalogue.model import ItemContent, ItemKey, ItemType, RequestSource, ToolRequest
 from skillroute.core.errors import FieldProblem, InvalidInput
 from skillroute.core.hidden_text import hidden_warnings, name_warnings, seen_name, visible_fields
 from skillroute.core.json_input import examined_json, together, validated
@@ -20,6 +31,32 @@ MAX_BYTES = 256 * 1024
 """Bytes of an item as JSON."""
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=256)]
+
+
+MAX_REQUESTS = 8
+"""Requests of one tool."""
+
+_RequestText = Annotated[
+    str,
+    AfterValidator(lambda text: unicodedata.normalize("NFC", " ".join(text.split()))),
+    StringConstraints(min_length=1, max_length=300),
+]
+
+
+class RequestInput(BaseModel):
+    """A request that a tool serves: ``{"text": ..., "source": ...}``, or the text alone."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: _RequestText = Field(description="As somebody who needs the tool would say it.")
+    source: RequestSource = Field("import", description="Who wrote it: llm, person or import.")
+
+
+_Request = Annotated[
+    RequestInput,
+    BeforeValidator(lambda value: {"text": value} if isinstance(value, str) else value),
+    WithJsonSchema({"anyOf": [{"type": "string", "minLength": 1, "maxLength": 300}, RequestInput.model_json_schema()]}),
+]
 
 
 class ItemInput(BaseModel):
@@ -50,6 +87,12 @@ class ItemInput(BaseModel):
         None, max_length=50
     )
     metadata: dict[str, Any] | None = Field(None, description="Anything else; it is given back as it came.")
+    requests: list[_Request] | None = Field(
+        None,
+        max_length=MAX_REQUESTS,
+        description="Requests that the item serves, of which its vector is made too: texts, or text and source. "
+        "Left out or null, those that are stored stay; an empty list takes them away.",
+    )
 
     @field_validator("name", "server")
     @classmethod
@@ -66,7 +109,16 @@ class ItemInput(BaseModel):
             annotations=self.annotations,
             tags=tuple(dict.fromkeys(self.tags or ())),
             metadata={**(self.model_extra or {}), **(self.metadata or {})},
+            requests=None if self.requests is None else _each_once(self.requests),
         )
+
+
+def _each_once(requests: list[RequestInput]) -> tuple[ToolRequest, ...]:
+    """Return requests, of those with the same text the first."""
+    first: dict[str, ToolRequest] = {}
+    for given in requests:
+        first.setdefault(given.text, ToolRequest(given.text, given.source))
+    return tuple(first.values())
 
 
 ITEM_FIELDS = KnownFields.of(

@@ -6,10 +6,14 @@ A tool's vector is stored with its text's words in this order, so a change here 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
+
+from skillroute.core.documents.texts import IndexedText
+from skillroute.core.embedding.views import VIEW_WEIGHTS
+from skillroute.core.hashing import text_hash
 
 # Names that camelCase would break: "git hub" is neither what people type nor what the model learned.
 _COMPOUNDS = (
@@ -139,6 +143,15 @@ def lexical_text(tool: ToolText) -> str:
         *tool.argument_descriptions,
     ]
     return " ".join(" ".join([*parts, *_server_words(tool.server)]).split())[:_LONGEST_WORDS]
+
+
+def text_with(text: IndexedText, requests: Iterable[str]) -> IndexedText:
+    """Return what a tool says to the index with these requests that it serves, instead of those that it had.
+
+    Words do not count them: docs/adr/0067.
+    """
+    views = (*text.embedding_texts[: len(VIEW_WEIGHTS)], *requests)
+    return IndexedText(views, text.lexical_text, text_hash(*views, text.lexical_text))
 
 
 def rerank_text(name: str, description: str, server: str | None) -> str:

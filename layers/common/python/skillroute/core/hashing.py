@@ -6,6 +6,9 @@ import hashlib
 import json
 from typing import Any, ClassVar, Protocol
 
+COMPARED_APART = "compared_apart"
+"""In the metadata of a field: it may be left unsaid, so that no hash of what is said can have it."""
+
 
 class Content(Protocol):
     """A data class whose fields are what its owner says, of values that JSON can carry."""
@@ -17,9 +20,11 @@ def content_hash(content: Content) -> str:
     """Return the SHA-256 of everything that an owner says. The order of an object's keys does not count.
 
     Contents of two kinds have two hashes, whatever they say. Another name of a field is another hash, too: what is
-    stored then counts as changed, and is written once more when it comes again.
+    stored then counts as changed, and is written once more when it comes again. Fields whose metadata have
+    `COMPARED_APART` are left out.
     """
-    named = [type(content).__name__, {name: getattr(content, name) for name in content.__dataclass_fields__}]
+    names = [name for name, of in content.__dataclass_fields__.items() if COMPARED_APART not in of.metadata]
+    named = [type(content).__name__, {name: getattr(content, name) for name in names}]
     return hashlib.sha256(canonical_json(named).encode("ascii")).hexdigest()
 
 

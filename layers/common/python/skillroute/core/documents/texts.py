@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class IndexedText:
     """The texts of a document for the index: those that are embedded, the words for BM25, and the hash of both.
 
-    The first of `embedding_texts` is the whole of it; the others are views that count half (docs/adr/0003).
+    The first of `embedding_texts` is the whole of it; the next two are views that count half (docs/adr/0003), and any
+    others requests that it serves (docs/adr/0067).
     """
 
     embedding_texts: tuple[str, ...]

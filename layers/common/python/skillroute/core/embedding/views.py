@@ -13,6 +13,9 @@ from skillroute.core.errors import EmbeddingUnavailable, TextRefused
 VIEW_WEIGHTS = (1.0, 0.5, 0.5)
 """How much a document's texts count towards its vector: the whole of it, and its views (docs/adr/0003)."""
 
+REQUESTS_WEIGHT = 0.3
+"""How much the mean of the requests that a document serves counts, beside that of its texts (docs/adr/0067)."""
+
 HARMLESS = "ready"
 """A text that every model takes: one that refuses it refuses everything, as a wrong model name is refused."""
 
@@ -46,7 +49,8 @@ def embed_views(embedder: Embedder, views: Sequence[Sequence[str]], *, timeout_s
     Parameters
     ----------
     views : sequence of texts
-        At least one text each; they count as `VIEW_WEIGHTS` says.
+        At least one text each; they count as `VIEW_WEIGHTS` says. More than these are requests that the thing serves:
+        the vector is the mean of that of its texts and that of its requests, which counts `REQUESTS_WEIGHT`.
 
     Raises
     ------
@@ -54,12 +58,16 @@ def embed_views(embedder: Embedder, views: Sequence[Sequence[str]], *, timeout_s
     """
     texts = list(dict.fromkeys(text for thing_texts in views for text in thing_texts))
     vector_of = dict(zip(texts, embedder.embed(texts, timeout_s=timeout_s), strict=True)) if texts else {}
-    means = (
-        weighted_mean((vector_of[text], weight) for text, weight in zip(thing_texts, VIEW_WEIGHTS, strict=False))
-        for thing_texts in views
-    )
+    return [_mean([vector_of[text] for text in thing_texts]) for thing_texts in views]
+
+
+def _mean(vectors: Sequence[Vector]) -> Vector:
     # Views of one thing never cancel out to nothing; if they did, the whole text would stand for it.
-    return [mean or vector_of[thing_texts[0]] for thing_texts, mean in zip(views, means, strict=True)]
+    mean = weighted_mean(zip(vectors, VIEW_WEIGHTS, strict=False)) or vectors[0]
+    requests = weighted_mean((vector, 1.0) for vector in vectors[len(VIEW_WEIGHTS) :])
+    if requests is None:
+        return mean
+    return weighted_mean([(mean, 1.0 - REQUESTS_WEIGHT), (requests, REQUESTS_WEIGHT)]) or mean
 
 
 def embed_or_refuse(
