@@ -254,6 +254,7 @@ REFUSED = [
     ("INSERT INTO mcp.mail_recipients VALUES (4, 'from', 0, 2)", "mail_recipients_role_known"),
     ("INSERT INTO mcp.mail_recipients VALUES (9, 'cc', 0, 2)", "mail_recipients_message_id_fkey"),
     ("INSERT INTO mcp.mail_recipients VALUES (4, 'cc', 0, 9)", "mail_recipients_agent_id_fkey"),
+    ("INSERT INTO mcp.budgets VALUES ('a', now()), ('a', now())", "budgets_pkey"),
 ]  # fmt: skip
 
 
