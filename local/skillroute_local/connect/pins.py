@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from skillroute.core.strict_schemas import strict_input, strict_output
@@ -52,10 +52,69 @@ def pinned(
 
 
 def definition(name: str, item: Item) -> dict[str, Any]:
-    """Return a tool as its server lists it, but for its name here and for schemas that not every client takes."""
-    shown = {**item.listed.value, "name": name, "inputSchema": strict_input(item.listed.value.get("inputSchema"))}
+    """Return a tool as its server lists it, but for its name here and for what not every client takes.
+
+    A client that checks each field refuses the whole list of tools for one: fields of the wrong kind are left out, and
+    schemas are made strict.
+    """
+    listed = {field: value for field, value in item.listed.value.items() if _KINDS.get(field, _is_any)(value)}
+    if "annotations" in listed:
+        hints = listed["annotations"].items()
+        listed["annotations"] = {
+            hint: value for hint, value in hints if isinstance(value, _ANNOTATIONS.get(hint, object))
+        }
+    shown = {**listed, "name": name, "inputSchema": strict_input(listed.get("inputSchema"))}
     output = strict_output(shown.pop("outputSchema", None))
     return {**shown, "outputSchema": output} if output is not None else shown
+
+
+def _is_any(value: object) -> bool:
+    return True
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _are_icons(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_icon, value))
+
+
+def _is_icon(value: object) -> bool:
+    if not isinstance(value, Mapping) or not isinstance(value.get("src"), str):
+        return False
+    sizes = value.get("sizes", [])
+    return (
+        isinstance(value.get("mimeType", ""), str)
+        and isinstance(sizes, list)
+        and all(isinstance(size, str) for size in sizes)
+        and value.get("theme", "light") in ("light", "dark")
+    )
+
+
+def _is_execution(value: object) -> bool:
+    return isinstance(value, Mapping) and value.get("taskSupport", "optional") in ("required", "optional", "forbidden")
+
+
+_KINDS: Mapping[str, Callable[[object], bool]] = {
+    "title": _is_text,
+    "description": _is_text,
+    "icons": _are_icons,
+    "annotations": _is_mapping,
+    "execution": _is_execution,
+    "_meta": _is_mapping,
+}
+_ANNOTATIONS: Mapping[str, type] = {
+    "title": str,
+    "readOnlyHint": bool,
+    "destructiveHint": bool,
+    "idempotentHint": bool,
+    "openWorldHint": bool,
+}
 
 
 def unknown_pins(pins: Sequence[str], items: Iterable[Item]) -> list[str]:

@@ -63,10 +63,13 @@ def read_servers(
     for place in places:
         if not isinstance(place.entries, dict):
             raise Misused(f"{path}: {place.within} must be an object with a server under each name")
+        problems += [
+            f"{path}: {place.within}: a second server {name} is left out: rename one of them" for name in place.twice
+        ]
         for name, entry in place.entries.items():
             where = f"{path}: {place.within}.{name}"
             if is_off(entry) or name in place.off:
-                disabled.append(name)
+                disabled += [name] if name not in disabled else []
             elif name in servers:
                 problems.append(f"{where} is left out: {servers[name].where} has its name")
             else:

@@ -21,6 +21,8 @@ from skillroute_local.terminal_text import harmless
 _MAX_REASON = 300
 _STREAM_ENDED = "SSE stream"
 """How the SDK's messages begin about an answer whose stream ended before it."""
+_STREAM_FAILED = "SSE stream failed: "
+_STREAM_ENDS = ("SSE stream ended without a response", "SSE stream ended and reconnection attempts were exhausted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +67,22 @@ def ends_connection(error: MCPError) -> bool:
     return error.code == types.CONNECTION_CLOSED and not isinstance(error.data, FromServer | HttpStatus)
 
 
-def is_of_client(error: types.ErrorData) -> bool:
-    """Return whether an error among what a server sends was put there by this side: only the stream's end is known."""
-    is_marked = error.data is TOO_LONG or isinstance(error.data, FromServer | HttpStatus)
-    return is_marked or (error.code == types.CONNECTION_CLOSED and error.message.startswith(_STREAM_ENDED))
+def is_of_client(error: types.ErrorData, *, has_streams: bool) -> bool:
+    """Return whether an error among what a server sends was put there by this side: only the stream's end is known.
+
+    Parameters
+    ----------
+    has_streams : bool
+        Whether answers come as streams of events, over HTTP: nothing of a program is such an end.
+    """
+    if error.data is TOO_LONG or isinstance(error.data, FromServer | HttpStatus):
+        return True
+    return (
+        has_streams
+        and error.code == types.CONNECTION_CLOSED
+        and error.data is None
+        and (error.message in _STREAM_ENDS or error.message.startswith(_STREAM_FAILED))
+    )
 
 
 def as_server_error(

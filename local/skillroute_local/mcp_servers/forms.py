@@ -40,12 +40,15 @@ class Written:
     syntax : str
     off : frozenset of str
         The names of those that the file switches off elsewhere.
+    twice : tuple of str
+        The names of entries that are left out, since one before them has theirs.
     """
 
     within: str
     entries: object
     syntax: Syntax = "braces"
     off: frozenset[str] = frozenset()
+    twice: tuple[str, ...] = ()
 
 
 def written(path: Path, document: Mapping[str, Any], workspace: Path) -> Iterator[Written]:
@@ -58,12 +61,13 @@ def written(path: Path, document: Mapping[str, Any], workspace: Path) -> Iterato
     """
     braces: Syntax = "dollar" if path.parent.name in _DOLLAR_FOLDERS or path.name in _DOLLAR_FILES else "braces"
     mcp = _mapping(document.get("mcp"))
-    if "mcpServers" in document:
-        yield Written("mcpServers", _by_name(document["mcpServers"]), braces, _switched_off(document, mcp))
     project = _mapping(_mapping(document.get("projects")).get(str(workspace)))
-    if "mcpServers" in project:
-        off = frozenset(_texts(project.get("disabledMcpServers")))
+    off = frozenset(_texts(project.get("disabledMcpServers")))
+    if "mcpServers" in project:  # before the person's own, as Claude Code has it
         yield Written(f"projects.{workspace}.mcpServers", project["mcpServers"], off=off)
+    if "mcpServers" in document:
+        entries, twice = _by_name(document["mcpServers"])
+        yield Written("mcpServers", entries, braces, off | _switched_off(document, mcp), twice)
     if "servers" in document:
         yield Written("servers", document["servers"])
     if "servers" in mcp:  # VS Code's settings; opencode of its second version writes its own fields there
@@ -108,15 +112,23 @@ def _is_extension(entry: object) -> bool:
     return not {"cmd", "uri"}.isdisjoint([*entry, *_mapping(entry.get("config"))])
 
 
-def _by_name(entries: object) -> object:
-    """Return servers by their names, where Continue lists them with their names within."""
+def _by_name(entries: object) -> tuple[object, tuple[str, ...]]:
+    """Return servers by their names, where Continue lists them with their names within, and the names of the others."""
     if (
         not isinstance(entries, list)
         or not entries
         or not all(isinstance(one, dict) and "name" in one for one in entries)
     ):
-        return entries
-    return {str(one["name"]): {key: value for key, value in one.items() if key != "name"} for one in entries}
+        return entries, ()
+    found: dict[str, Any] = {}
+    twice: list[str] = []
+    for one in entries:
+        name = str(one["name"])
+        if name in found:
+            twice.append(name)
+        else:
+            found[name] = {key: value for key, value in one.items() if key != "name"}
+    return found, tuple(twice)
 
 
 def _switched_off(document: Mapping[str, Any], mcp: Mapping[str, Any]) -> frozenset[str]:
@@ -143,7 +155,7 @@ def plain(entry: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str,
     Raises
     ------
     EntryError
-        The environment has no such variable.
+        The environment has no such variable, or a field is wrong.
 
     Examples
     --------
@@ -192,9 +204,13 @@ _TYPES = {"local": "stdio", "remote": "auto"}
 def _passed_on(entry: dict[str, Any]) -> list[str]:
     """Return the variables that an entry wants passed on: Codex's `env_vars`, Goose's `env_keys`."""
     names: list[str] = []
-    for one in [*(entry.pop("env_vars", None) or []), *(entry.pop("env_keys", None) or [])]:
-        name = one.get("name") if isinstance(one, dict) else one
-        names += [name] if isinstance(name, str) else []
+    for field in ("env_vars", "env_keys"):
+        listed = entry.pop(field, None)
+        if listed is not None and not isinstance(listed, list):
+            raise EntryError(f".{field} must be a list of names of variables")
+        for one in listed or ():
+            name = one.get("name") if isinstance(one, dict) else one
+            names += [name] if isinstance(name, str) else []
     return names
 
 

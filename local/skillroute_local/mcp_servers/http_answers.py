@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -13,6 +14,9 @@ from mcp_types import ErrorData, RequestId
 from skillroute_local.mcp_servers.errors import FromServer, HttpStatus
 
 _SESSION_HEADER = "mcp-session-id"
+_SESSION = re.compile(r"\bsession\b", re.IGNORECASE)
+_CODES_OF_SESSIONS = (-32000, -32001, types.INVALID_REQUEST)
+"""Those that the SDKs answer with where there is no session: all others belong to what was asked for."""
 
 
 class AnswerTooLongError(httpx2.StreamError):
@@ -71,22 +75,30 @@ async def failure(response: httpx2.Response) -> ErrorData:
     """Return what a response says whose status is 400 or more: the error of MCP in its body, or its status.
 
     MCP has a session that is forgotten answered with 404. Servers answer 400 too, and say something of a session: the
-    SDK for TypeScript's examples do. An unknown method may be 404 as well.
+    SDK for TypeScript's examples do. An error of MCP may come with these as well: its code says which it is.
     """
+    text, body = "", None
     try:
-        body: Any = json.loads(await response.aread())
+        await response.aread()
+        text = response.text
+        body = json.loads(text)
     except (ValueError, RecursionError, httpx2.HTTPError, httpx2.StreamError):
-        body = None
+        pass
     error = body.get("error") if isinstance(body, dict) else None
     error = error if isinstance(error, dict) else {}
     code, message = error.get("code"), error.get("message")
-    had_session = _SESSION_HEADER in response.request.headers
-    is_of_session = "session" in str(message if message is not None else body).lower()
-    is_lost = had_session and (
-        (response.status_code == httpx2.codes.NOT_FOUND and code != types.METHOD_NOT_FOUND)
-        or (response.status_code == httpx2.codes.BAD_REQUEST and is_of_session)
+    sent = None
+    if isinstance(code, int) and isinstance(message, str):
+        sent = ErrorData(code=code, message=message, data=FromServer(error.get("data")))
+    is_lost = (
+        _SESSION_HEADER in response.request.headers
+        and (sent is None or sent.code in _CODES_OF_SESSIONS)
+        and (
+            response.status_code == httpx2.codes.NOT_FOUND
+            or (response.status_code == httpx2.codes.BAD_REQUEST and _SESSION.search(sent.message if sent else text))
+        )
     )
-    if isinstance(code, int) and isinstance(message, str) and not is_lost:
-        return ErrorData(code=code, message=message, data=FromServer(error.get("data")))
-    status = HttpStatus(response.status_code, is_session_lost=is_lost)
+    if sent is not None and not is_lost:
+        return sent
+    status = HttpStatus(response.status_code, is_session_lost=bool(is_lost))
     return ErrorData(code=types.INTERNAL_ERROR, message=f"HTTP status {response.status_code}", data=status)

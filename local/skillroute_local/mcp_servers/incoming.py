@@ -34,6 +34,8 @@ class Tap(ObjectReceiveStream[SessionMessage | Exception]):
         The most entries of a page that are looked at, the wrong ones among them.
     failures : mapping
         By the id of a request that was answered with an HTTP status of an error: what it says.
+    has_streams : bool
+        Whether answers come as streams of events, which may end too early.
 
     Attributes
     ----------
@@ -56,11 +58,14 @@ class Tap(ObjectReceiveStream[SessionMessage | Exception]):
         asked: MutableMapping[str, ListedKind],
         most: int,
         failures: MutableMapping[str, ErrorData],
+        *,
+        has_streams: bool,
     ) -> None:
         self._stream = stream
         self._asked = asked
         self._most = most
         self._failures = failures
+        self._has_streams = has_streams
         self.ended = ended
         self.version = ""
         self.has_answered = False
@@ -95,9 +100,11 @@ class Tap(ObjectReceiveStream[SessionMessage | Exception]):
             answer.error = failed
             if isinstance(failed.data, HttpStatus) and failed.data.is_session_lost:
                 self.ended.set()
-        # Of the SDK's own making: an answer that was not kept, and one whose stream ended. Its handshake reads the data
-        # of a version that is not supported.
-        elif answer.error.code != UNSUPPORTED_PROTOCOL_VERSION and not is_of_client(answer.error):
+            return
+        # The SDK's handshake reads the data of a version that is not supported.
+        is_of_handshake = not self.version and answer.error.code == UNSUPPORTED_PROTOCOL_VERSION
+        # Of its own making: an answer that was not kept, and one whose stream ended.
+        if not is_of_handshake and not is_of_client(answer.error, has_streams=self._has_streams):
             answer.error.data = FromServer(answer.error.data)
 
     async def aclose(self) -> None:

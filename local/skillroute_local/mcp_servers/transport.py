@@ -48,7 +48,8 @@ async def transport(
     asked: dict[str, ListedKind] = {}
     failures: dict[str, ErrorData] = {}
     async with _streams(server, errlog, ended, limits, failures) as (reading, writing):
-        tap = Tap(reading, ended, asked, limits.items, failures)
+        has_streams = isinstance(server, HttpServer) and server.transport != "sse"
+        tap = Tap(reading, ended, asked, limits.items, failures, has_streams=has_streams)
         opened(tap)
         yield tap, Outgoing(writing, ended, limits.write_s, asked)
 

@@ -1,6 +1,7 @@
 """Variables in an `mcp.json`: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${input:id}` and those of folders.
 
-Gemini CLI knows `$NAME` as well and leaves what is not set as it is; opencode has `{env:NAME}` and `{file:PATH}`.
+Gemini CLI knows `$NAME` as well and leaves what is not set as it is; opencode has `{env:NAME}` and `{file:PATH}`, and
+Continue `${{ secrets.NAME }}`.
 """
 
 from __future__ import annotations
@@ -12,12 +13,17 @@ from pathlib import Path
 
 from skillroute_local.mcp_servers.forms import Syntax
 
-_VARIABLE = re.compile(r"\$\{([^{}]*)\}")
+_VARIABLE = re.compile(r"\$\{([^{}]*|\{[^{}]*\})\}")
+_SECRET = re.compile(r"\{\s*secrets\.([^\s{}]+)\s*\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DOLLAR = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([^{}]*)\})")
 _OF_OPENCODE = re.compile(r"\{(env|file):([^{}]*)\}")
 _MAX_FILE_BYTES = 64 * 1024
 _FOLDERS = {"workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "/"}
+
+
+class UnknownToProgramsError(ValueError):
+    """A variable has no value that only a client can give: it is an error in arguments too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +55,19 @@ class Variables:
         return replace(self, environment={**self.environment, **own})
 
     def expand_known(self, text: str) -> str:
-        """Return a text with its variables replaced; those without a value stay, for the program that gets the text."""
+        """Return a text with its variables replaced; those without a value stay, for the program that gets the text.
+
+        Raises
+        ------
+        ValueError
+            An input of VS Code or a secret of Continue has no value: no program can replace these.
+        """
 
         def known(found: re.Match[str]) -> str:
             try:
                 return self.expand(found[0])
+            except UnknownToProgramsError:
+                raise
             except ValueError:
                 return found[0]
 
@@ -95,6 +109,8 @@ class Variables:
             raise ValueError(f"the file {path} cannot be read") from error
 
     def _value(self, variable: str, as_written: str) -> str:
+        if secret := _SECRET.fullmatch(variable):
+            return self._secret(secret[1])
         kind, colon, rest = variable.partition(":")
         if colon and kind == "input":
             return self._input(rest)
@@ -115,12 +131,20 @@ class Variables:
             raise ValueError(f"the environment variable {name} is not set")
         return value
 
+    def _secret(self, name: str) -> str:
+        value = self.environment.get(name)
+        if value is None:
+            raise UnknownToProgramsError(f"the secret {name} is not known here: set the environment variable {name}")
+        return value
+
     def _input(self, identifier: str) -> str:
         """Return an input's value: nobody is there to be asked, so it comes from the environment."""
         name = "INPUT_" + re.sub(r"\W", "_", identifier).upper()
         value = self.environment.get(name) or self.inputs.get(identifier)
         if value is None:
-            raise ValueError(f"the input {identifier!r} cannot be asked for here: set the environment variable {name}")
+            raise UnknownToProgramsError(
+                f"the input {identifier!r} cannot be asked for here: set the environment variable {name}"
+            )
         return value
 
     def _folder(self, variable: str) -> str:

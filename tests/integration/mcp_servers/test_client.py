@@ -215,11 +215,12 @@ async def test_an_answer_with_half_a_character_is_read_and_one_without_a_known_f
         assert (await connection.call("echo", {"text": "a"}))["content"][0]["text"] == "a"
 
 
-@pytest.mark.parametrize("code", [-32000, -32001, -32600, -32603])
+@pytest.mark.parametrize("code", [-32000, -32001, -32022, -32600, -32603])
+@pytest.mark.parametrize("message", ["Session not found in the debugger", "SSE stream ended without a response"])
 async def test_an_error_of_a_server_passes_as_it_came_whatever_its_number_and_the_connection_lasts(
-    stub: Stub, code: int
+    stub: Stub, code: int, message: str
 ) -> None:
-    sent = {"code": code, "message": "Session not found in the debugger", "data": [1]}
+    sent = {"code": code, "message": message, "data": [1]}
     async with connected(stub("good")) as connection:
         with pytest.raises(MCPError) as raised:
             await connection.call("say", sent)

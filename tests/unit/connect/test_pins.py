@@ -46,6 +46,20 @@ def test_a_pinned_tool_is_shown_with_schemas_that_every_client_takes() -> None:
     }
 
 
+def test_a_pinned_tool_is_shown_without_fields_of_the_wrong_kind() -> None:
+    wrong = {"title": 5, "description": None, "icons": None, "_meta": None, "execution": {"taskSupport": 1}}
+    hints = {"title": 5, "readOnlyHint": "yes", "destructiveHint": True, "other": 1}
+    icon = {"src": "data:,", "sizes": ["any"]}
+    right = {"title": "T", "icons": [icon], "_meta": {"a": 1}, "other": None}
+    for given, shown in [
+        ({**wrong, "annotations": hints}, {"annotations": {"destructiveHint": True, "other": 1}}),
+        ({**wrong, "annotations": None, "icons": [icon, {"src": 1}]}, {}),
+        (right, right),
+    ]:
+        odd = Item("a/b", "a", Listed("tool", "b", {"name": "b", **given}), read_item({"name": "b", "server": "a"}))
+        assert definition("b", odd) == {"name": "b", "inputSchema": {"type": "object"}, **shown}
+
+
 def test_every_pinned_tool_is_shown_whatever_the_servers_are_called() -> None:
     tools = [item("a.b/echo"), item("a b/echo"), item("a_b/echo"), item("c/echo")]
     shown = pinned(["echo"], tools, (), {})

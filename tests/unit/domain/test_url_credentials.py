@@ -18,6 +18,31 @@ from skillroute.registry.schemas import read_agent, read_server, registry_warnin
         ("https://a.example/?exampleApiKey=abc", f"https://a.example/?exampleApiKey={MASK}"),
         ("https://a.example/?X-Amz-Signature=abc", f"https://a.example/?X-Amz-Signature={MASK}"),
         ("https://a.example/#access_token=abc", f"https://a.example/#access_token={MASK}"),
+        ("see https://me:pw@example.com for more", f"see https://{MASK}@example.com for more"),
+        ("--url=https://me:pw@x.y/mcp", f"--url=https://{MASK}@x.y/mcp"),
+        ("Bearer https://me:pa'ss@x.y", f"Bearer https://{MASK}@x.y"),
+        (" https://a.example/?token=abc", f" https://a.example/?token={MASK}"),
+        ("a://me:p@x https://a.example/?u=b://me:p@x", f"a://{MASK}@x https://a.example/?u=b://{MASK}@x"),
+        ("(https://a.example/?token=abc), more", f"(https://a.example/?token={MASK}), more"),
+        ('{"url": "https://a.example/?token=abc", "b": 1}', f'{{"url": "https://a.example/?token={MASK}", "b": 1}}'),
+        *(
+            (f"https://a.example/?{name}=abc&a=1", f"https://a.example/?{name}={MASK}&a=1")
+            for name in (
+                *(
+                    "auth",
+                    "secretKey",
+                    "appKey",
+                    "pass",
+                    "code",
+                    "api%5Fkey",
+                    "api%4Bey",
+                    "apikey",
+                    "APIKey",
+                    "API_KEY",
+                ),
+                *("accessToken", "id_token", "client-secret", "sig", "x.password", "db_pass", "auth_code"),
+            )
+        ),
     ],
 )
 def test_credentials_are_masked(url: str, masked: str) -> None:
@@ -33,7 +58,10 @@ def test_credentials_are_masked(url: str, masked: str) -> None:
         "https://{user}:{password}@a.example/",
         "https://a.example/?api_key=YOUR_API_KEY",
         "https://a.example/?tokens=5&monkey=2&page_token_count=3",
-        "see https://me:pw@example.com for more",
+        "https://a.example/?page_token=5&pageToken=5&next_token=5&continuation=5&continuationToken=5",
+        "https://a.example/?id_key=5&sortKey=5&country_code=DE&token_type=a&bypass=1&compass=1",
+        "see https://a.example/?token={TOKEN}, or (https://a.example/?token=...)",
+        "me:pw@example.com, https://a.example and b@example.com",
     ],
 )
 def test_what_is_no_credential_stays(url: str) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.schemas import read_item
-from skillroute_local.importing import items
+from skillroute_local.importing import input_schemas, items, mended
 from skillroute_local.importing.compare import differences
 from skillroute_local.importing.model import Scope, Unreadable
 
@@ -158,6 +159,39 @@ def test_what_is_no_schema_is_left_out_of_one_and_named_and_the_tool_is_kept(
 
     assert (found.values["odd"]["inputSchema"], found.refused) == (kept, [])
     assert list(found.reading.left_out) == ([f"listed.json#/tools/0/inputSchema{lost}"] if lost else [])
+
+
+def test_a_schema_in_which_much_is_wrong_is_mended_in_a_few_rounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rounds: list[object] = []
+
+    def counted(item: dict[str, Any]) -> list[input_schemas.SchemaProblem]:
+        rounds.append(item)
+        return input_schemas.schema_problems(item)
+
+    monkeypatch.setattr(mended, "schema_problems", counted)
+    wrong: dict[str, Any] = {f"p{n}": {"type": "any", "items": "text", "minimum": n} for n in range(60)}
+    wrong["bound"] = {"minimum": 1, "exclusiveMinimum": True, "allOf": [{"type": "any"}, "text", {"required": 1}]}
+    answer = {"tools": [{"name": "odd", "inputSchema": {"type": "object", "properties": wrong}}]}
+
+    found = read_path(written(tmp_path, "listed.json", answer), server="garden")
+
+    kept = {name: {"minimum": n} for n, name in enumerate(wrong)}
+    assert found.values["odd"]["inputSchema"]["properties"] == {
+        **kept, "bound": {"exclusiveMinimum": 1, "allOf": [{}, {}]}
+    }  # fmt: skip
+    assert (len(found.reading.left_out), found.refused) == (123, [])
+    assert len(rounds) == 3
+
+
+def test_arguments_that_may_be_an_object_are_one(tmp_path: Path) -> None:
+    answer = {"tools": [{"name": "odd", "inputSchema": {"type": ["object", "null"], "properties": {"a": {}}}}]}
+
+    found = read_path(written(tmp_path, "listed.json", answer), server="garden")
+
+    assert found.values["odd"]["inputSchema"] == {"type": "object", "properties": {"a": {}}}
+    assert (list(found.reading.left_out), found.refused) == ([], [])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT
+from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT, ErrorData
 from skillroute_local.mcp_servers.errors import (
     FromServer,
     HttpStatus,
@@ -14,6 +14,7 @@ from skillroute_local.mcp_servers.errors import (
     as_sent,
     as_server_error,
     ends_connection,
+    is_of_client,
 )
 from skillroute_local.mcp_servers.model import HttpServer, StdioServer
 
@@ -55,3 +56,20 @@ def test_a_forgotten_session_is_an_error_of_its_own() -> None:
     error = as_server_error(FAR, MCPError(INTERNAL_ERROR, "", HttpStatus(404, is_session_lost=True)), "tool x", 1.0, "")
     assert isinstance(error, SessionLostError)
     assert str(error) == "b: the connection ended before it answered tool x"
+
+
+@pytest.mark.parametrize(
+    ("message", "is_own"),
+    [
+        ("SSE stream ended without a response", True),
+        ("SSE stream ended and reconnection attempts were exhausted", True),
+        ("SSE stream failed: 1", True),
+        ("SSE stream limit of this tool reached", False),
+        ("SSE stream ended", False),
+    ],
+)
+def test_only_the_sentences_of_the_sdk_over_http_are_taken_for_the_clients_own(message: str, *, is_own: bool) -> None:
+    error = ErrorData(code=CONNECTION_CLOSED, message=message)
+    assert is_of_client(error, has_streams=True) is is_own
+    assert not is_of_client(error, has_streams=False)
+    assert not is_of_client(ErrorData(code=INTERNAL_ERROR, message=message), has_streams=True)

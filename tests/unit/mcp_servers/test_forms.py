@@ -7,11 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from skillroute_local.errors import Misused
 from skillroute_local.importing.content import content_of
 from skillroute_local.importing.running import is_client_file, is_config
 from skillroute_local.mcp_servers.config import read_servers
+from skillroute_local.mcp_servers.entry import server_of
+from skillroute_local.mcp_servers.forms import EntryError, is_off, written
 from skillroute_local.mcp_servers.model import HttpServer, ServersFile, StdioServer, ToolFilter
+from skillroute_local.mcp_servers.variables import Variables
 
 ENVIRONMENT = {"KEY": "k-1", "HOME": "/home/me"}
 GIT: dict[str, Any] = {"command": "uvx", "args": ["mcp-server-git"], "env": {"TOKEN": "t"}}
@@ -225,10 +230,100 @@ def test_servers_that_a_file_switches_off_elsewhere_are_left_out(tmp_path: Path)
 
 
 def test_of_the_projects_in_one_file_that_of_the_working_directory_is_read(tmp_path: Path) -> None:
-    mine, other = {"mcpServers": {"mine": GIT, "off": GIT}, "disabledMcpServers": ["off"]}, {"mcpServers": {"b": GIT}}
-    document = {"mcpServers": {"all": GIT}, "projects": {str(tmp_path.resolve()): mine, "/elsewhere": other}}
+    mine = {"mcpServers": {"mine": GIT, "off": GIT}, "disabledMcpServers": ["off", "away"]}
+    projects = {str(tmp_path.resolve()): mine, "/elsewhere": {"mcpServers": {"b": GIT}}}
+    document = {"mcpServers": {"all": GIT, "away": GIT, "off": GIT}, "projects": projects}
     found = read(write(tmp_path, ".claude.json", document), tmp_path)
-    assert ([server.name for server in found.servers], found.disabled) == (["all", "mine"], ("off",))
+    assert ([server.name for server in found.servers], found.disabled) == (["mine", "all"], ("off", "away"))
+
+
+def test_a_project_has_its_own_server_before_a_persons_of_that_name(tmp_path: Path) -> None:
+    project = {"mcpServers": {"git": {"command": "mine"}}}
+    document = {"mcpServers": {"git": GIT}, "projects": {str(tmp_path.resolve()): project}}
+    found = read(write(tmp_path, ".claude.json", document), tmp_path)
+    assert [server.command for server in found.servers if isinstance(server, StdioServer)] == ["mine"]
+    assert "mcpServers.git is left out" in found.problems[0]
+
+
+def test_of_two_servers_with_one_name_in_a_list_the_second_is_told(tmp_path: Path) -> None:
+    listed = [{"name": "git", **GIT}, {"name": "git", "command": "other"}]
+    found = read(write(tmp_path, ".continue/config.yaml", {"mcpServers": listed}))
+    assert [server.command for server in found.servers if isinstance(server, StdioServer)] == ["uvx"]
+    assert [problem.partition(": ")[2] for problem in found.problems] == [
+        "mcpServers: a second server git is left out: rename one of them"
+    ]
+
+
+def test_secrets_of_continue_come_from_the_environment(tmp_path: Path) -> None:
+    entry = {"name": "a", "command": "a", "args": ["${{ secrets.KEY }}", "${{x}}"], "env": {"A": "${{secrets.KEY}}"}}
+    [server] = read(write(tmp_path, ".continue/config.yaml", {"mcpServers": [entry]})).servers
+    assert isinstance(server, StdioServer)
+    assert (server.args, dict(server.env)) == (("k-1", "${{x}}"), {"A": "k-1"})
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("${input:k}", "the input 'k' cannot be asked for here: set the environment variable INPUT_K"),
+        ("${{ secrets.NONE }}", "the secret NONE is not known here: set the environment variable NONE"),
+    ],
+)
+@pytest.mark.parametrize("field", ["args", "env"])
+def test_what_only_its_client_could_put_in_is_an_error_in_arguments_too(
+    tmp_path: Path, field: str, text: str, told: str
+) -> None:
+    entry = {"command": "a", "args": ["b", text]} if field == "args" else {"command": "a", "env": {"A": text}}
+    [problem] = read(write(tmp_path, "mcp.json", {"mcpServers": {"a": entry}})).problems
+    assert problem.partition("mcpServers.a")[2] == f"{'.args[1]' if field == 'args' else '.env.A'}: {told}"
+
+
+@pytest.mark.parametrize("field", ["env_vars", "env_keys"])
+@pytest.mark.parametrize("wrong", [5, "HOME", {"HOME": "1"}, True])
+def test_variables_to_pass_on_that_are_no_list_spoil_no_other_server(tmp_path: Path, field: str, wrong: object) -> None:
+    found = read(write(tmp_path, "mcp.json", {"mcpServers": {"a": {"command": "a", field: wrong}, "git": GIT}}))
+    assert [server.name for server in found.servers] == ["git"]
+    assert found.problems[0].endswith(f"mcpServers.a.{field} must be a list of names of variables")
+
+
+_SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["a", "", "KEY", "http://a", "*"])
+_FIELDS = (
+    *("command", "args", "env", "url", "type", "headers", "config", "cmd", "uri", "httpUrl", "requestOptions"),
+    *("env_http_headers", "bearer_token_env_var", "env_vars", "env_keys", "environment", "path", "name", "tools"),
+    *("includeTools", "excludeTools", "disabled", "enabled", "envFile", "cwd", "inheritEnv", "settings"),
+)
+_VALUES = st.recursive(
+    _SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(_FIELDS), inner, max_size=3),
+    max_leaves=6,
+)
+_PLACES = st.sampled_from(
+    [
+        *("mcpServers", "servers", "mcp", "settings", "projects", "/here", "extensions", "mcp_servers"),
+        *("context_servers", "excluded", "allowed", "disabledMcpServers", "inputs"),
+    ]
+)
+_DOCUMENTS = st.recursive(
+    _VALUES, lambda inner: st.dictionaries(_PLACES, inner, max_size=4) | st.lists(inner, max_size=2), max_leaves=8
+)
+
+
+@given(_VALUES)
+def test_an_entry_whose_fields_are_of_whatever_kinds_is_read_or_told(value: object) -> None:
+    variables = Variables(environment=ENVIRONMENT, inputs={}, workspace=Path("/here"))
+    for field in _FIELDS:
+        for entry in ({"command": "a"}, {"url": "http://a"}, {}):
+            try:
+                assert server_of("a", {**entry, field: value}, "f: a", variables).name == "a"
+            except EntryError as error:
+                assert str(error)
+
+
+@given(st.dictionaries(_PLACES, _DOCUMENTS, max_size=4), st.sampled_from(["mcp.json", "opencode.json", ".claude.json"]))
+def test_a_document_of_whatever_kinds_is_read(document: dict[str, Any], name: str) -> None:
+    for place in written(Path(name), document, Path("/here")):
+        assert place.within
+        for entry in place.entries.values() if isinstance(place.entries, dict) else ():
+            is_off(entry)
 
 
 def test_of_two_places_of_a_file_the_first_with_a_name_counts_and_the_other_is_told(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from skillroute_local.importing.dialect import DYNAMIC, KEPT_BESIDE_REF, NOT_JSON_SCHEMA, as_json_schema
 from skillroute_local.importing.model import Unreadable
-from skillroute_local.importing.openapi.dialect import DYNAMIC, KEPT_BESIDE_REF, NOT_JSON_SCHEMA, as_json_schema
 from skillroute_local.importing.openapi.references import References
 from skillroute_local.importing.pointers import pointer
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
+from urllib.parse import unquote_plus
 
 from skillroute.core.errors import FieldProblem
 from skillroute.core.json_input import MAX_DEPTH
@@ -16,36 +17,40 @@ from skillroute.core.known_fields import MOST_WARNINGS
 
 MASK = "***"
 
-_URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]{0,31}://\S+$")
+_ADDRESS = re.compile(r"""(?<=[A-Za-z0-9])://[^\s"]+""")
 _USER = re.compile(r"(?<=://)(?P<user>[^/?#@:\s]*)(?::(?P<password>[^/?#\s]*))?@")
-_QUERY = re.compile(r"(?<=[?&#;])(?P<name>[^=&#;\s]{1,64})=(?P<value>[^&#;\s]+)")
-_SECRET = re.compile(
-    r"(?:(?<=[a-z])(?:ApiKey|Token|Secret|Password)|(?i:(?:^|[_.-])(?:"
-    r"(?:access|auth|refresh|id|api|bearer|session|client)?[_.-]?(?:token|key|secret)|passw(?:or)?d|pwd|sig|signature|"
-    r"credentials?|authorization|jwt)))$"
-)
+_QUERY = re.compile(r"(?<=[?&#;])(?P<name>[^=&#;\s]{1,256})=(?P<value>[^&#;\s]+)")
+_BETWEEN_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
+_SECRETS = frozenset({
+    "token", "key", "secret", "auth", "authorization", "jwt", "pass", "password", "passwd", "pwd", "sig", "signature",
+    "credential", "credentials",
+})  # fmt: skip
+_JOINED = re.compile(r"(?:access|api|app|auth|bearer|client|id|refresh|secret|session)(?:token|key|secret)")
+_CODES = (("code",), ("auth", "code"), ("authorization", "code"), ("access", "code"))
+"""Names of a code that is exchanged for a token; others are those of countries and the like."""
+_OF_PAGES = frozenset({"page", "next", "prev", "previous", "continuation", "pagination", "cursor"})
+_OF_DATA = frozenset({"id", "sort", "partition", "primary", "foreign", "cache", "public"})
+_AFTER_ADDRESSES = ")]>,.'`\\"
 _PLACEHOLDER = re.compile(r"(?i)^(?:[{$<%\[].*|%7b.*|your[_-].*|x{3,}|\*+|\.{3}|…)$")
 _NAMED_ALONE = frozenset({"", "git", "user", "username"})
 _LONGEST_NAME = 16
 
 
 def masked_url(text: str) -> str:
-    """Return a text with the credentials masked, where it is an address that has some.
+    """Return a text with the credentials masked that addresses have anywhere in it.
 
     Examples
     --------
-    >>> masked_url("https://me:hunter2@example.com/mcp?api_key=abc&page=2")
-    'https://***@example.com/mcp?api_key=***&page=2'
+    >>> masked_url("--url=https://me:hunter2@example.com/mcp?api_key=abc&page_token=2")
+    '--url=https://***@example.com/mcp?api_key=***&page_token=2'
     >>> masked_url("https://example.com/mcp?token={TOKEN}")
     'https://example.com/mcp?token={TOKEN}'
     """
-    if "://" not in text or not _URL.match(text):
-        return text
-    return _QUERY.sub(_masked_parameter, _USER.sub(_masked_user, text, count=1))
+    return _ADDRESS.sub(_masked_address, text) if "://" in text else text
 
 
 def masked_json(value: Any) -> Any:
-    """Return a JSON value with credentials masked in all texts that are addresses."""
+    """Return a JSON value with the credentials masked of addresses in all its texts."""
     if isinstance(value, str):
         return masked_url(value)
     if isinstance(value, Mapping):
@@ -59,6 +64,10 @@ def credential_warnings(raw: Any) -> list[FieldProblem]:
     return [FieldProblem(place, message) for place in islice(_places(raw, ""), MOST_WARNINGS)]
 
 
+def _masked_address(match: re.Match[str]) -> str:
+    return _QUERY.sub(_masked_parameter, _USER.sub(_masked_user, match[0]))
+
+
 def _masked_user(match: re.Match[str]) -> str:
     user, password = match["user"], match["password"]
     if password is None:
@@ -69,8 +78,23 @@ def _masked_user(match: re.Match[str]) -> str:
 
 
 def _masked_parameter(match: re.Match[str]) -> str:
-    is_secret = _SECRET.search(match["name"]) and not _PLACEHOLDER.match(match["value"])
-    return f"{match['name']}={MASK}" if is_secret else match[0]
+    value = match["value"].rstrip(_AFTER_ADDRESSES)
+    if not value or value == MASK or _PLACEHOLDER.match(match["value"]) or not _is_secret(unquote_plus(match["name"])):
+        return match[0]
+    return f"{match['name']}={MASK}{match['value'][len(value) :]}"
+
+
+def _is_secret(name: str) -> bool:
+    """Return whether a parameter of that name holds a credential: `api_key`, `exampleApiKey`, `X-Amz-Signature`."""
+    words = tuple(word.lower() for word in _BETWEEN_WORDS.split(name) if word)
+    if not words or words in _CODES:
+        return bool(words)
+    before, last = words[-2:-1], words[-1]
+    if last == "token":
+        return _OF_PAGES.isdisjoint(before)
+    if last == "key":
+        return _OF_DATA.isdisjoint(before)
+    return last in _SECRETS or _JOINED.fullmatch(last) is not None
 
 
 def _places(value: Any, place: str, levels: int = MAX_DEPTH) -> Iterator[str]:
