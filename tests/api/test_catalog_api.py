@@ -1,4 +1,7 @@
-"""The catalogue over HTTP: writing, listing, reading and deleting items, and how soon a search knows of it."""
+"""The catalogue over HTTP: writing, listing, reading and deleting items, and how soon a search knows of it.
+
+Requests of tools among them (decision 42).
+"""
 
 from __future__ import annotations
 
