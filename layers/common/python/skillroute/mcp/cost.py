@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from skillroute.mcp.rpc import INVALID_REQUEST, Message, RpcError
+from skillroute.core.rationing.work import HEAVY_UNITS
+from skillroute.mcp.rpc import INVALID_REQUEST, Message, RpcError, message_of, read_body
 
 _FREE = frozenset({"initialize", "ping", "server/discover", "resources/templates/list"})
 _MOST_TOKENS = 20_000
@@ -13,6 +14,7 @@ _COUNTING = 2.4
 """Units of fitting an answer into a budget of so many tokens."""
 _EACH_OF_MANY = 0.05
 _MOST_NEEDS = 10
+_SHORT_BYTES = 16 * 1024  # of ten needs of 1,000 characters and more
 
 
 def cost_of(message: Message) -> float:
@@ -37,6 +39,22 @@ def cost_of(message: Message) -> float:
     units = sum(search_cost(text, limit=limit) for text in asked or [""])
     units += _COUNTING * _number(arguments, "budget_tokens", _MOST_TOKENS) / _MOST_TOKENS
     return units + (_EACH_OF_MANY * len(ids) if isinstance(ids, list) else 0.0)
+
+
+def units_of(body: bytes) -> float:
+    """Return about what a request costs, to choose a thread for it: a long one is not read twice, and taken for heavy.
+
+    Examples
+    --------
+    >>> units_of(b'{"jsonrpc": "2.0", "method": "tools/list", "id": 1}'), units_of(b"no JSON")
+    (1.0, 0.0)
+    """
+    if len(body) > _SHORT_BYTES:
+        return HEAVY_UNITS
+    try:
+        return cost_of(message_of(read_body(body)))
+    except RpcError:
+        return 0.0
 
 
 def check_batch(messages: Iterable[Message]) -> None:

@@ -5,14 +5,14 @@ from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
-from fastapi.concurrency import run_in_threadpool
 
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.docs import BUDGET, IDENTITY
+from skillroute.core.http.lanes import Lanes
 from skillroute.core.http.one_at_a_time import OneAtATime
 from skillroute.core.http.protected_resource import ProtectedResource
-from skillroute.core.rationing.work import Work
+from skillroute.mcp.cost import units_of
 from skillroute.mcp.plain_routes import METADATA_PATHS, PATH, message_of, metadata_endpoint, response_of
 from skillroute.mcp.server import McpServer
 
@@ -45,10 +45,10 @@ _OPENAPI = {
 }
 
 
-def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | None, work: Work) -> APIRouter:
+def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | None, lanes: Lanes) -> APIRouter:
     """Return the route of the protocol, and that of the metadata, which is 404 where tokens are not what lets in."""
     router = APIRouter(tags=["mcp"])
-    batches = OneAtATime(work)
+    batches = OneAtATime()
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH, metadata_path=METADATA_PATHS[1]))]  # noqa: N806
 
     @router.post(
@@ -64,7 +64,7 @@ def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | 
         answer = partial(server.answer, headers, body, asked)
         if body.lstrip().startswith(b"["):
             return response_of(await batches.run(caller, answer))
-        return response_of(await run_in_threadpool(answer))
+        return response_of(await lanes.run(caller, units_of(body), answer))
 
     # Not in the document of the API, whose every route asks who it is.
     for path in METADATA_PATHS:
