@@ -106,8 +106,8 @@ def test_over_mcp_a_tool_says_when_to_try_again_and_other_methods_answer_an_erro
         assert found["isError"] is True
         assert "try again in" in found["content"][0]["text"]
     answer = mcp_calls.ask(client, "tools/list", revision=mcp_calls.STATELESS, **who)
-    assert mcp_calls.error(answer) == (429, -32001)
-    assert answer.json()["error"]["data"]["retryAfterSeconds"] > 0
+    assert mcp_calls.error(answer) == (429, -32029)
+    assert answer.json()["error"]["data"]["retryAfterSeconds"] == int(answer.headers["Retry-After"]) > 0
     mcp_calls.result(client, "ping", revision="2025-11-25", **who)
 
 
@@ -188,3 +188,8 @@ def test_an_organisation_has_few_batches_under_way_at_once(client: TestClient, m
     refused = client.post(f"{SEARCH}/batch", json=batch, headers=of("acme"))
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
     assert client.post(f"{SEARCH}/batch", json=batch, headers=of("globex")).status_code == 200
+    calls = [{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}]
+    over_mcp = client.post("/mcp", json=calls, headers=of("acme") | RPC)
+    assert (mcp_calls.error(over_mcp), over_mcp.headers["Retry-After"]) == ((429, -32029), "1")
+    assert over_mcp.json()["error"]["data"] == {"retryAfterSeconds": 1}
+    assert client.post("/mcp", json=calls, headers=of("globex") | RPC).status_code == 200

@@ -14,6 +14,8 @@ _COUNTING = 2.4
 """Units of fitting an answer into a budget of so many tokens."""
 _EACH_OF_MANY = 0.05
 _MOST_NEEDS = 10
+_MOST_IDS = 20
+_SEARCHES = ("search_tools", "search_servers_and_agents", "search_messages", "search_messages_product")
 _SHORT_BYTES = 16 * 1024  # of ten needs of 1,000 characters and more
 
 
@@ -32,13 +34,17 @@ def cost_of(message: Message) -> float:
     arguments = message.params.get("arguments")
     if message.method != "tools/call" or not isinstance(arguments, dict):
         return 1.0
-    query, needs, ids = arguments.get("query"), arguments.get("needs"), arguments.get("ids")
+    name, ids = message.params.get("name"), arguments.get("ids")
+    if name == "get_tool_details":
+        return 1.0 + (_EACH_OF_MANY * min(len(ids), _MOST_IDS) if isinstance(ids, list) else 0.0)
+    if name not in _SEARCHES:
+        return 1.0
+    query, needs = arguments.get("query"), arguments.get("needs")
     limit = _number(arguments, "limit", 50) or _number(arguments, "max_results", 50) or 5
     texts = [query, *(needs[:_MOST_NEEDS] if isinstance(needs, list) else ())]
     asked = [text[:1000] for text in texts if isinstance(text, str)]
     units = sum(search_cost(text, limit=limit) for text in asked or [""])
-    units += _COUNTING * _number(arguments, "budget_tokens", _MOST_TOKENS) / _MOST_TOKENS
-    return units + (_EACH_OF_MANY * len(ids) if isinstance(ids, list) else 0.0)
+    return units + _COUNTING * _number(arguments, "budget_tokens", _MOST_TOKENS) / _MOST_TOKENS
 
 
 def units_of(body: bytes) -> float:
