@@ -120,6 +120,17 @@ def test_a_batch_whose_work_is_too_much_is_422_and_does_and_costs_nothing(client
     assert client.post(SEARCH, json=PLAIN, headers=of("acme")).status_code == 200
 
 
+def test_a_search_whose_needs_are_too_much_is_422_and_does_and_costs_nothing(client: TestClient) -> None:
+    heaviest = {name: value for name, value in HEAVIEST.items() if name != "query"}
+    needs = [f"{number}: {LONG}"[:1000] for number in range(10)]
+    answer = client.post(SEARCH, json={**heaviest, "needs": needs}, headers=of("acme"))
+    assert answer.status_code == 422
+    [problem] = answer.json()["detail"]
+    assert problem["loc"] == ["body", "needs"]
+    assert "a search may cost 60: send fewer or shorter needs" in problem["msg"]
+    assert client.post(SEARCH, json=PLAIN, headers=of("acme")).status_code == 200
+
+
 def test_a_batch_over_mcp_whose_work_is_too_much_is_refused_whole(client: TestClient) -> None:
     heavy = {"name": "search_tools", "arguments": {"query": LONG, "limit": 50, "budget_tokens": 20_000}}
     batch = [{"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": heavy} for n in range(10)]

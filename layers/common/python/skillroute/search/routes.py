@@ -18,7 +18,7 @@ from skillroute.core.http.docs import BUDGET, ERRORS
 from skillroute.core.http.lanes import Lanes
 from skillroute.core.http.search_headers import SEARCHED, search_headers
 from skillroute.core.text_fields import Text
-from skillroute.search.cost import cost_of, search_cost
+from skillroute.search.cost import cost_of_one, search_cost
 from skillroute.search.explained import ExplainedMatch
 from skillroute.search.mcp_format import AnySearchResponse, in_format
 from skillroute.search.model import (
@@ -105,7 +105,7 @@ def _add_search(router: APIRouter, search: ToolSearch, access: Access, lanes: La
                 shown.__pydantic_serializer__.to_json(shown), media_type="application/json", headers=headers
             )
 
-        return await lanes.charged(caller, cost_of(request), answer)
+        return await lanes.charged(caller, cost_of_one(request), answer)
 
 
 def _add_stages(router: APIRouter, search: ToolSearch, access: Access, lanes: Lanes) -> None:
