@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import anyio
 import pytest
 from fastapi.testclient import TestClient
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.http.one_at_a_time import MOST_OF_ORGANISATION, OneAtATime
 from skillroute.search.batch import MOST_SEARCHES
 from skillroute.search.search import ToolSearch
+from skillroute_local.server import local_app
 
 from tests.api import mcp_calls
 from tests.api.bad_tokens import KEYS, OURS, bearer
@@ -181,6 +183,35 @@ def test_heavy_searches_give_way_and_answer_the_same(client: TestClient, monkeyp
     both = client.post(f"{SEARCH}/batch", json={"searches": [HEAVIEST]}, headers=of("acme")).json()
     assert given == [False, True, True]
     assert both["results"][0]["answer"]["tools"] == alone["tools"]
+
+
+def test_a_search_whose_body_is_not_whole_keeps_no_heavy_work_waiting(system: System) -> None:
+    app = local_app(system.parts)
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"content-length", b"1000")]
+
+    async def half_sent() -> dict[str, Any]:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def send(_: Any) -> None:
+        pytest.fail("it was answered")
+
+    async def counted() -> int:
+        async with anyio.create_task_group() as tasks:
+            for path in (SEARCH, "/mcp"):
+                token = of("acme")["authorization"].encode()
+                scope = {
+                    "type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"",
+                    "headers": [*headers, (b"authorization", token)], "http_version": "1.1", "scheme": "http",
+                    "server": ("localhost", 80), "client": ("127.0.0.1", 1), "root_path": "",
+                }  # fmt: skip
+                tasks.start_soon(app, scope, half_sent, send)
+            await anyio.wait_all_tasks_blocked()
+            plain = system.parts.turns._plain
+            tasks.cancel_scope.cancel()
+        return plain
+
+    assert anyio.run(counted) == 0
 
 
 def test_an_organisation_has_few_batches_under_way_at_once(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
