@@ -53,28 +53,13 @@ def test_a_plain_request_has_a_thread_while_more_heavy_ones_are_under_way_than_t
     assert ended == ["plain"] + ["heavy"] * (THREADS + 1)
 
 
-def test_heavy_work_waits_for_no_plain_request_that_has_no_thread_yet(
-    lanes: Lanes, turns: Turns, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(turns._none_left, "wait_for", lambda *_: pytest.fail("it waited"))
-    heavy_is_done = threading.Event()
+def test_a_plain_request_is_counted_until_it_is_answered_and_a_heavy_one_is_not(lanes: Lanes, turns: Turns) -> None:
+    async def counted(units: float) -> int:
+        return await lanes.run(ACME, units, lambda: turns._plain)
 
-    def heavy() -> None:
-        turns.give_way()
-        heavy_is_done.set()
-
-    async def all_at_once() -> None:
-        anyio.to_thread.current_default_thread_limiter().total_tokens = 1
-        async with anyio.create_task_group() as tasks:
-            # What holds the thread is not a search, as a write.
-            tasks.start_soon(anyio.to_thread.run_sync, lambda: heavy_is_done.wait(10))
-            await anyio.wait_all_tasks_blocked()
-            tasks.start_soon(lanes.charged, ACME, 1.0, lambda: None)
-            await anyio.wait_all_tasks_blocked()
-            await lanes.charged(ACME, HEAVY_UNITS, heavy)
-
-    anyio.run(all_at_once)
-    assert heavy_is_done.is_set()
+    assert anyio.run(counted, 1.0) == 1
+    assert anyio.run(counted, HEAVY_UNITS) == 0
+    assert not turns._plain
 
 
 def test_an_organisations_heavy_requests_are_not_all_before_the_next_ones(lanes: Lanes) -> None:

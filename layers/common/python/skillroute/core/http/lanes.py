@@ -64,7 +64,8 @@ class Lanes:
     async def run(self, caller: Caller, units: float, work: Callable[[], T]) -> T:
         """Return what `work` returns, which charges for itself about so many units."""
         if units < HEAVY_UNITS:
-            return await to_thread.run_sync(work)
+            with self._work.turns.plain():  # on the ways to the thread and back, too, which are slow beside heavy work
+                return await to_thread.run_sync(work)
         heavy = self._heavy.get(None)
         if heavy is None:
             self._heavy.set(heavy := _Heavy())

@@ -43,7 +43,7 @@ class Turns:
 
     @contextmanager
     def plain(self) -> Iterator[None]:
-        """Go first within this block, which has a thread: heavy work must not wait for what waits for one."""
+        """Go first within this block. What waits for a thread may be counted: heavy work holds none of theirs."""
         with self._none_left:
             self._plain += 1
         try:

@@ -17,7 +17,7 @@ class Work:
     """Charges for work, and has it take its turn."""
 
     def __init__(self, budgets: Budgets, turns: Turns) -> None:
-        self._turns = turns
+        self.turns = turns
         self._budgets = budgets
 
     @contextmanager
@@ -31,5 +31,5 @@ class Work:
         """
         self._budgets.charge(caller, units)
         # Counted from here on: who is refused, or has not sent its request yet, keeps nobody waiting.
-        with self._turns.heavy() if units >= HEAVY_UNITS else self._turns.plain():
+        with self.turns.heavy() if units >= HEAVY_UNITS else self.turns.plain():
             yield
