@@ -35,7 +35,6 @@ def local_app(parts: Parts, *, threads: int = THREADS, hosts: Hosts | None = Non
         access=parts.access,
         too_large=parts.mcp_too_large(),
         cors_origins=parts.cors_origins,
-        turns=parts.turns,
     )
     add_pages(app, routers)
     app.router.lifespan_context = lifespan

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import anyio
 import pytest
 from fastapi.testclient import TestClient
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.http.one_at_a_time import MOST_OF_ORGANISATION, OneAtATime
 from skillroute.search.batch import MOST_SEARCHES
 from skillroute.search.search import ToolSearch
+from skillroute_local.server import local_app
 
 from tests.api import mcp_calls
 from tests.api.bad_tokens import KEYS, OURS, bearer
@@ -106,8 +108,8 @@ def test_over_mcp_a_tool_says_when_to_try_again_and_other_methods_answer_an_erro
         assert found["isError"] is True
         assert "try again in" in found["content"][0]["text"]
     answer = mcp_calls.ask(client, "tools/list", revision=mcp_calls.STATELESS, **who)
-    assert mcp_calls.error(answer) == (429, -32001)
-    assert answer.json()["error"]["data"]["retryAfterSeconds"] > 0
+    assert mcp_calls.error(answer) == (429, -32029)
+    assert answer.json()["error"]["data"]["retryAfterSeconds"] == int(answer.headers["Retry-After"]) > 0
     mcp_calls.result(client, "ping", revision="2025-11-25", **who)
 
 
@@ -117,6 +119,17 @@ def test_a_batch_whose_work_is_too_much_is_422_and_does_and_costs_nothing(client
     [problem] = answer.json()["detail"]
     assert problem["loc"] == ["body", "searches"]
     assert "a batch may cost 60: send fewer in one call" in problem["msg"]
+    assert client.post(SEARCH, json=PLAIN, headers=of("acme")).status_code == 200
+
+
+def test_a_search_whose_needs_are_too_much_is_422_and_does_and_costs_nothing(client: TestClient) -> None:
+    heaviest = {name: value for name, value in HEAVIEST.items() if name != "query"}
+    needs = [f"{number}: {LONG}"[:1000] for number in range(10)]
+    answer = client.post(SEARCH, json={**heaviest, "needs": needs}, headers=of("acme"))
+    assert answer.status_code == 422
+    [problem] = answer.json()["detail"]
+    assert problem["loc"] == ["body", "needs"]
+    assert "a search may cost 60: send fewer or shorter needs" in problem["msg"]
     assert client.post(SEARCH, json=PLAIN, headers=of("acme")).status_code == 200
 
 
@@ -172,6 +185,35 @@ def test_heavy_searches_give_way_and_answer_the_same(client: TestClient, monkeyp
     assert both["results"][0]["answer"]["tools"] == alone["tools"]
 
 
+def test_a_search_whose_body_is_not_whole_keeps_no_heavy_work_waiting(system: System) -> None:
+    app = local_app(system.parts)
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"content-length", b"1000")]
+
+    async def half_sent() -> dict[str, Any]:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def send(_: Any) -> None:
+        pytest.fail("it was answered")
+
+    async def counted() -> int:
+        async with anyio.create_task_group() as tasks:
+            for path in (SEARCH, "/mcp"):
+                token = of("acme")["authorization"].encode()
+                scope = {
+                    "type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"",
+                    "headers": [*headers, (b"authorization", token)], "http_version": "1.1", "scheme": "http",
+                    "server": ("localhost", 80), "client": ("127.0.0.1", 1), "root_path": "",
+                }  # fmt: skip
+                tasks.start_soon(app, scope, half_sent, send)
+            await anyio.wait_all_tasks_blocked()
+            plain = system.parts.turns._plain
+            tasks.cancel_scope.cancel()
+        return plain
+
+    assert anyio.run(counted) == 0
+
+
 def test_an_organisation_has_few_batches_under_way_at_once(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     waiting = {"acme": MOST_OF_ORGANISATION}
     before = OneAtATime.run
@@ -188,3 +230,8 @@ def test_an_organisation_has_few_batches_under_way_at_once(client: TestClient, m
     refused = client.post(f"{SEARCH}/batch", json=batch, headers=of("acme"))
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
     assert client.post(f"{SEARCH}/batch", json=batch, headers=of("globex")).status_code == 200
+    calls = [{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}]
+    over_mcp = client.post("/mcp", json=calls, headers=of("acme") | RPC)
+    assert (mcp_calls.error(over_mcp), over_mcp.headers["Retry-After"]) == ((429, -32029), "1")
+    assert over_mcp.json()["error"]["data"] == {"retryAfterSeconds": 1}
+    assert client.post("/mcp", json=calls, headers=of("globex") | RPC).status_code == 200

@@ -8,6 +8,7 @@ import pytest
 from skillroute.core.caller import Caller
 from skillroute.core.errors import BudgetSpent, DatabaseUnavailable
 from skillroute.core.observability import counts
+from skillroute.core.rationing import budgets as budgets_module
 from skillroute.core.rationing.budgets import HELD_S, SHARED_FROM, Budgets, Charge, Rates
 
 ANN, BOB = Caller("acme", name="ann"), Caller("acme", name="bob")
@@ -169,10 +170,64 @@ def test_a_refusal_is_counted_and_logged_without_names(caplog: pytest.LogCapture
     assert "acme" not in str(vars(line))
 
 
-def test_budgets_of_ever_new_callers_do_not_pile_up() -> None:
+def test_budgets_of_ever_new_callers_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
+    monkeypatch.setattr(budgets_module, "_MOST_KEPT", 30)
     budgets = Budgets(RATES, Shared(), clock)
     for number in range(2000):
         spend(budgets, Caller(f"org {number}", name="x"), 1.0)
         clock.now += 0.1
-    assert len(budgets._full_at) + len(budgets._untold) < 100
+    assert len(budgets._full_at) <= 31
+    assert [len(kept) for kept in budgets._untold.values()] == [30, 30]
+
+
+def test_what_several_callers_have_done_is_told_together_however_slowly_they_ask() -> None:
+    """GIVEN budgets that are full again before the next request."""
+    clock, shared = Clock(), Shared()
+    budgets = Budgets(RATES, shared, clock)
+    for number in range(160):
+        spend(budgets, (ANN, BOB)[number % 2], 1.0)
+        clock.now += 60.0
+    told = [[charge.seconds for charge in charges] for charges in shared.charged]
+    assert sum(of_organisation for of_organisation, _ in told) == pytest.approx(160.0 / 20)
+    assert len(told) <= 2 * 160 / SHARED_FROM
+
+
+def test_new_callers_of_one_organisation_do_not_push_out_what_was_not_told_of_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(budgets_module, "_MOST_KEPT", 30)
+    shared = Shared()
+    budgets = Budgets(Rates(organisation=1000.0, caller=1000.0), shared, Clock())
+    spend(budgets, OTHER, 15.0)
+    for number in range(100):
+        spend(budgets, Caller("acme", name=f"agent {number}"), 1.0)
+    shared.charged.clear()
+    spend(budgets, OTHER, 1.0)
+    [[of_organisation, _]] = shared.charged
+    assert of_organisation.seconds == 16.0 / 1000
+
+
+def test_a_refusal_of_the_shared_budgets_draws_on_nobodys_and_is_not_forgotten() -> None:
+    clock, shared = Clock(), Shared()
+    budgets = Budgets(RATES, shared, clock)
+    spend(budgets, ANN, 15.0)
+    shared.wait_s = 7.2
+    for _ in range(10):
+        with pytest.raises(BudgetSpent):
+            spend(budgets, ANN, 60.0)
+        clock.now += 1.1
+    shared.wait_s = 0.0
+    shared.charged.clear()
+    spend(budgets, BOB, 1.0)
+    assert [[charge.seconds for charge in told] for told in shared.charged] == [[16.0 / 20, 1.0 / 10]]
+
+
+def test_a_refusal_is_logged_when_others_may_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    budgets = Budgets(RATES, clock=Clock())
+    was_locked: list[bool] = []
+    monkeypatch.setattr(budgets_module, "event", lambda *_, **__: was_locked.append(budgets._lock.locked()))
+    spend(budgets, ANN, 500.0)
+    with pytest.raises(BudgetSpent):
+        spend(budgets, ANN, 1.0)
+    assert was_locked == [False]

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from skillroute.core.caller import Caller
+from skillroute.core.errors import BudgetSpent
 from skillroute.core.rationing import turns as turns_module
 from skillroute.core.rationing.budgets import Budgets, Rates
 from skillroute.core.rationing.turns import Turns
@@ -55,17 +56,6 @@ def test_heavy_work_comes_to_an_end_beside_plain_requests_without_end(
         thread.join()
 
 
-def test_a_request_that_turns_out_to_be_heavy_is_waited_for_by_nobody(turns: Turns) -> None:
-    with turns.plain(), turns.heavy():
-        assert not turns._plain
-        turns.give_way()
-    with turns.plain():
-        turns.step_aside()
-        turns.step_aside()
-        assert not turns._plain
-    assert not turns._plain
-
-
 def test_plain_work_never_waits(turns: Turns, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns_module.threading.Condition, "wait_for", lambda *_: pytest.fail("it waited"))
     with turns.plain():
@@ -78,3 +68,13 @@ def test_what_costs_much_is_heavy(turns: Turns) -> None:
         assert turns.is_heavy
     with work(Caller(), HEAVY_UNITS - 0.1):
         assert not turns.is_heavy
+        assert turns._plain == 1
+    assert not turns._plain
+
+
+def test_who_is_refused_is_waited_for_by_nobody(turns: Turns, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "plain", lambda: pytest.fail("it was counted"))
+    budgets = Budgets(Rates(caller=1.0))
+    budgets.charge(Caller(), 100.0)
+    with pytest.raises(BudgetSpent), Work(budgets, turns)(Caller(), 1.0):
+        pytest.fail("it was not refused")

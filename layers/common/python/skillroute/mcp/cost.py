@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from skillroute.mcp.rpc import INVALID_REQUEST, Message, RpcError
+from skillroute.core.rationing.work import HEAVY_UNITS
+from skillroute.mcp.rpc import INVALID_REQUEST, Message, RpcError, message_of, read_body
 
 _FREE = frozenset({"initialize", "ping", "server/discover", "resources/templates/list"})
 _MOST_TOKENS = 20_000
@@ -13,6 +14,9 @@ _COUNTING = 2.4
 """Units of fitting an answer into a budget of so many tokens."""
 _EACH_OF_MANY = 0.05
 _MOST_NEEDS = 10
+_MOST_IDS = 20
+_SEARCHES = ("search_tools", "search_servers_and_agents", "search_messages", "search_messages_product")
+_SHORT_BYTES = 16 * 1024  # of ten needs of 1,000 characters and more
 
 
 def cost_of(message: Message) -> float:
@@ -30,13 +34,33 @@ def cost_of(message: Message) -> float:
     arguments = message.params.get("arguments")
     if message.method != "tools/call" or not isinstance(arguments, dict):
         return 1.0
-    query, needs, ids = arguments.get("query"), arguments.get("needs"), arguments.get("ids")
+    name, ids = message.params.get("name"), arguments.get("ids")
+    if name == "get_tool_details":
+        return 1.0 + (_EACH_OF_MANY * min(len(ids), _MOST_IDS) if isinstance(ids, list) else 0.0)
+    if name not in _SEARCHES:
+        return 1.0
+    query, needs = arguments.get("query"), arguments.get("needs")
     limit = _number(arguments, "limit", 50) or _number(arguments, "max_results", 50) or 5
     texts = [query, *(needs[:_MOST_NEEDS] if isinstance(needs, list) else ())]
     asked = [text[:1000] for text in texts if isinstance(text, str)]
     units = sum(search_cost(text, limit=limit) for text in asked or [""])
-    units += _COUNTING * _number(arguments, "budget_tokens", _MOST_TOKENS) / _MOST_TOKENS
-    return units + (_EACH_OF_MANY * len(ids) if isinstance(ids, list) else 0.0)
+    return units + _COUNTING * _number(arguments, "budget_tokens", _MOST_TOKENS) / _MOST_TOKENS
+
+
+def units_of(body: bytes) -> float:
+    """Return about what a request costs, to choose a thread for it: a long one is not read twice, and taken for heavy.
+
+    Examples
+    --------
+    >>> units_of(b'{"jsonrpc": "2.0", "method": "tools/list", "id": 1}'), units_of(b"no JSON")
+    (1.0, 0.0)
+    """
+    if len(body) > _SHORT_BYTES:
+        return HEAVY_UNITS
+    try:
+        return cost_of(message_of(read_body(body)))
+    except RpcError:
+        return 0.0
 
 
 def check_batch(messages: Iterable[Message]) -> None:

@@ -55,7 +55,8 @@ async def message_of(request: Request, caller: Caller) -> tuple[Headers, bytes, 
 
 def response_of(reply: Reply) -> Response:
     """Return the answer over HTTP; one without a body has no type."""
-    return Response(reply.body, reply.status, media_type="application/json" if reply.body else None)
+    headers = None if reply.retry_after_s is None else {"Retry-After": str(reply.retry_after_s)}
+    return Response(reply.body, reply.status, headers, media_type="application/json" if reply.body else None)
 
 
 def metadata_endpoint(resource: ProtectedResource | None) -> Endpoint:

@@ -5,37 +5,35 @@ from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
-from fastapi.concurrency import run_in_threadpool
 
 from skillroute.core.caller import Caller, Scope
+from skillroute.core.errors import BudgetSpent
 from skillroute.core.http.auth import Access
 from skillroute.core.http.docs import BUDGET, IDENTITY
+from skillroute.core.http.lanes import Lanes
 from skillroute.core.http.one_at_a_time import OneAtATime
 from skillroute.core.http.protected_resource import ProtectedResource
-from skillroute.core.rationing.work import Work
+from skillroute.mcp.cost import units_of
 from skillroute.mcp.plain_routes import METADATA_PATHS, PATH, message_of, metadata_endpoint, response_of
-from skillroute.mcp.server import McpServer
+from skillroute.mcp.server import McpServer, spent
 
 _OBJECT = {"type": "object", "additionalProperties": True}
 _MESSAGE = {"content": {"application/json": {"schema": _OBJECT}}}
 _BATCH = {"type": "array", "items": _OBJECT}
-_ANSWERS: dict[int | str, dict[str, Any]] = (
-    IDENTITY
-    | BUDGET
-    | {
-        200: {
-            "description": "The response, or the responses of a batch.",
-            "content": {"application/json": {"schema": {"anyOf": [_OBJECT, _BATCH]}}},
-        },
-        202: {"description": "A notification was taken."},
-        400: {"description": "It is no request, or contradicts itself.", **_MESSAGE},
-        403: {"description": "The token lacks the scope, or a page of another host asks.", **_MESSAGE},
-        404: {"description": "The revision 2026-07-28 has no such method.", **_MESSAGE},
-        406: {"description": "The client does not take JSON.", **_MESSAGE},
-        413: {"description": "The body is too large.", **_MESSAGE},
-        415: {"description": "The body is not said to be JSON.", **_MESSAGE},
-    }
-)
+_ANSWERS: dict[int | str, dict[str, Any]] = IDENTITY | {
+    200: {
+        "description": "The response, or the responses of a batch.",
+        "content": {"application/json": {"schema": {"anyOf": [_OBJECT, _BATCH]}}},
+    },
+    202: {"description": "A notification was taken."},
+    400: {"description": "It is no request, or contradicts itself.", **_MESSAGE},
+    403: {"description": "The token lacks the scope, or a page of another host asks.", **_MESSAGE},
+    404: {"description": "The revision 2026-07-28 has no such method.", **_MESSAGE},
+    406: {"description": "The client does not take JSON.", **_MESSAGE},
+    413: {"description": "The body is too large.", **_MESSAGE},
+    415: {"description": "The body is not said to be JSON.", **_MESSAGE},
+    429: BUDGET[429] | _MESSAGE,
+}
 _OPENAPI = {
     "requestBody": {
         "required": True,
@@ -45,10 +43,10 @@ _OPENAPI = {
 }
 
 
-def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | None, work: Work) -> APIRouter:
+def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | None, lanes: Lanes) -> APIRouter:
     """Return the route of the protocol, and that of the metadata, which is 404 where tokens are not what lets in."""
     router = APIRouter(tags=["mcp"])
-    batches = OneAtATime(work)
+    batches = OneAtATime()
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH, metadata_path=METADATA_PATHS[1]))]  # noqa: N806
 
     @router.post(
@@ -63,8 +61,11 @@ def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | 
         headers, body, asked = await message_of(request, caller)
         answer = partial(server.answer, headers, body, asked)
         if body.lstrip().startswith(b"["):
-            return response_of(await batches.run(caller, answer))
-        return response_of(await run_in_threadpool(answer))
+            try:
+                return response_of(await batches.run(caller, answer))
+            except BudgetSpent as error:
+                return response_of(spent(error))
+        return response_of(await lanes.run(caller, units_of(body), answer))
 
     # Not in the document of the API, whose every route asks who it is.
     for path in METADATA_PATHS:

@@ -53,6 +53,12 @@ class Reply:
 
     status: int
     body: bytes = b""
+    retry_after_s: int | None = None
+
+
+def spent(error: BudgetSpent) -> Reply:
+    """Return the answer to a request that is not even read: so many of its organisation's are under way."""
+    return Reply(429, to_bytes(failure(None, _spent(error))), error.retry_after_s)
 
 
 class McpServer:
@@ -85,7 +91,8 @@ class McpServer:
         code = answer.get("error", {}).get("code")
         status = (_STATUS_OF_STATELESS if revision == STATELESS else _BAD).get(code, 200)
         # What nobody foresaw rings the alarm that counts such statuses.
-        return Reply(500 if is_unforeseen else status, to_bytes(answer))
+        retry_after_s = answer["error"]["data"]["retryAfterSeconds"] if status == 429 else None
+        return Reply(500 if is_unforeseen else status, to_bytes(answer), retry_after_s)
 
     def _batch(self, values: Sequence[Any], asked: Asked, revision: Revision) -> Reply:
         """Answer a batch, which one revision alone has."""
@@ -115,8 +122,7 @@ class McpServer:
         try:
             return result(message.id, self._methods.answer(message, asked, revision)), False
         except BudgetSpent as error:
-            spent = RpcError(BUDGET_SPENT, str(error), {"retryAfterSeconds": error.retry_after_s})
-            return failure(message.id, spent), False
+            return failure(message.id, _spent(error)), False
         except RpcError as error:
             return failure(message.id, error), False
         except DependencyUnavailable as error:
@@ -125,6 +131,10 @@ class McpServer:
         except Exception as error:  # noqa: BLE001
             logger.exception("unexpected error", exc_info=error)
             return failure(message.id, RpcError(INTERNAL_ERROR, "Internal error")), True
+
+
+def _spent(error: BudgetSpent) -> RpcError:
+    return RpcError(BUDGET_SPENT, str(error), {"retryAfterSeconds": error.retry_after_s})
 
 
 def _readable(value: Any) -> Message | None:

@@ -24,7 +24,7 @@ from skillroute.search.model import SearchRequest
 def batch_router(batch: BatchSearch, access: Access, work: Work) -> APIRouter:
     """Return the route over a batch search."""
     router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS | BUDGET)
-    batches = OneAtATime(work)
+    batches = OneAtATime()
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.post(

@@ -13,7 +13,7 @@ from skillroute.search.clauses import clauses
 from skillroute.search.model import Mode, SearchRequest
 
 MOST_UNITS = 60.0
-"""Of one batch: 60 plain searches, which is more than its 20, or eight of the heaviest there are."""
+"""Of one request: 60 plain searches, which is more than the 20 of a batch, or eight of the heaviest of one query."""
 
 _PLAIN_LIMIT = 5
 _RESULT = 0.01
@@ -67,6 +67,24 @@ def cost_of(request: SearchRequest) -> float:
         )
         for text in request.texts
     )
+
+
+def cost_of_one(request: SearchRequest) -> float:
+    """Return the units of a search that is asked for alone.
+
+    Raises
+    ------
+    InvalidInput
+        They are more than one request may have; only a search with many needs has as many.
+    """
+    units = cost_of(request)
+    if units > MOST_UNITS:
+        raise InvalidInput(
+            "needs",
+            f"cost as much as {units:.0f} plain searches together; a search may cost {MOST_UNITS:.0f}: send fewer or "
+            "shorter needs in one call, or ask with a lower limit, or without explain",
+        )
+    return units
 
 
 def cost_of_batch(searches: Iterable[SearchRequest | SkillrouteError]) -> float:

@@ -2,6 +2,7 @@
 
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -14,10 +15,10 @@ from skillroute.core.errors import InvalidInput
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import BUDGET, ERRORS
+from skillroute.core.http.lanes import Lanes
 from skillroute.core.http.search_headers import SEARCHED, search_headers
-from skillroute.core.rationing.work import Work
 from skillroute.core.text_fields import Text
-from skillroute.search.cost import cost_of, search_cost
+from skillroute.search.cost import cost_of_one, search_cost
 from skillroute.search.explained import ExplainedMatch
 from skillroute.search.mcp_format import AnySearchResponse, in_format
 from skillroute.search.model import (
@@ -74,15 +75,15 @@ _TOOLS_DOC: dict[int | str, dict[str, Any]] = {
 }
 
 
-def search_router(search: ToolSearch, access: Access, work: Work) -> APIRouter:
+def search_router(search: ToolSearch, access: Access, lanes: Lanes) -> APIRouter:
     """Return the routes over a tool search."""
     router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS | BUDGET)
-    _add_search(router, search, access, work)
-    _add_stages(router, search, access, work)
+    _add_search(router, search, access, lanes)
+    _add_stages(router, search, access, lanes)
     return router
 
 
-def _add_search(router: APIRouter, search: ToolSearch, access: Access, work: Work) -> None:
+def _add_search(router: APIRouter, search: ToolSearch, access: Access, lanes: Lanes) -> None:
     """Add the search of both stages."""
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
@@ -92,22 +93,27 @@ def _add_search(router: APIRouter, search: ToolSearch, access: Access, work: Wor
         summary="Find the tools that fit a request",
         responses=SEARCHED,
     )
-    def search_tools(request: SearchRequest, caller: AsCaller) -> Response:
+    async def search_tools(request: SearchRequest, caller: AsCaller) -> Response:
         """Match the query to skills, then to the tools of those skills, and return the best with their schemas."""
-        # Already checked and typed: FastAPI would validate it once more.
-        with work(caller, cost_of(request)):
-            answer = search.search(request, caller)
-        headers = search_headers(answer.metadata.search_mode, answer.metadata.degraded)
-        shown = in_format(request, answer)
-        return Response(shown.__pydantic_serializer__.to_json(shown), media_type="application/json", headers=headers)
+
+        def answer() -> Response:
+            # Already checked and typed: FastAPI would validate it once more.
+            found = search.search(request, caller)
+            headers = search_headers(found.metadata.search_mode, found.metadata.degraded)
+            shown = in_format(request, found)
+            return Response(
+                shown.__pydantic_serializer__.to_json(shown), media_type="application/json", headers=headers
+            )
+
+        return await lanes.charged(caller, cost_of_one(request), answer)
 
 
-def _add_stages(router: APIRouter, search: ToolSearch, access: Access, work: Work) -> None:
+def _add_stages(router: APIRouter, search: ToolSearch, access: Access, lanes: Lanes) -> None:
     """Add each stage alone."""
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.get("/skills", summary="Find skills", responses=_MODE_DOC)
-    def find_skills(
+    async def find_skills(
         response: Response,
         caller: AsCaller,
         query: Annotated[Query, QueryParameter()],
@@ -121,8 +127,8 @@ def _add_stages(router: APIRouter, search: ToolSearch, access: Access, work: Wor
         mode: Mode | None = None,
     ) -> list[SkillMatch]:
         """Stage 1 alone: the active skills that the query matches."""
-        with work(caller, search_cost(query, limit=limit, mode=mode)):
-            skills, run = search.skills(query, caller, limit=limit, threshold=threshold, mode=mode)
+        find = partial(search.skills, query, caller, limit=limit, threshold=threshold, mode=mode)
+        skills, run = await lanes.charged(caller, search_cost(query, limit=limit, mode=mode), find)
         _tell(response, run)
         return skills
 
@@ -132,7 +138,7 @@ def _add_stages(router: APIRouter, search: ToolSearch, access: Access, work: Wor
         summary="Find tools, optionally of some skills or servers",
         responses=_TOOLS_DOC,
     )
-    def find_tools(
+    async def find_tools(
         response: Response,
         caller: AsCaller,
         query: Annotated[Query, QueryParameter()],
@@ -159,18 +165,20 @@ def _add_stages(router: APIRouter, search: ToolSearch, access: Access, work: Wor
         explain: Annotated[bool, QueryParameter(description="Say of each tool what its score is made of.")] = False,
     ) -> Sequence[ToolMatch]:
         """Stage 2 alone: tools without their schemas."""
-        with work(caller, search_cost(query, limit=limit, mode=mode, explain=explain)):
-            tools, run = search.tools(
-                query,
-                caller,
-                skill_ids=_split(skill_ids),
-                item_type=item_type,
-                limit=limit,
-                threshold=threshold,
-                mode=mode,
-                servers=_servers(server),
-                explain=explain,
-            )
+        find = partial(
+            search.tools,
+            query,
+            caller,
+            skill_ids=_split(skill_ids),
+            item_type=item_type,
+            limit=limit,
+            threshold=threshold,
+            mode=mode,
+            servers=_servers(server),
+            explain=explain,
+        )
+        units = search_cost(query, limit=limit, mode=mode, explain=explain)
+        tools, run = await lanes.charged(caller, units, find)
         _tell(response, run)
         return tools
 

@@ -151,7 +151,7 @@ class McpParts(ToolSearchParts, RegistryParts, SkillParts, MessageParts):
         """Return the routes of the protocol, for an app that serves others too."""
         from skillroute.mcp.routes import mcp_router
 
-        return [mcp_router(self.mcp_server, access, self._protected_resource(), self.work)]
+        return [mcp_router(self.mcp_server, access, self._protected_resource(), self.lanes)]
 
     def mcp_plain_routes(self, access: Access) -> list[Route]:
         """Return the routes of the protocol, for an app that does without FastAPI."""

@@ -28,6 +28,7 @@ from skillroute.wiring.secrets import make_address, make_owner_address, read_log
 
 if TYPE_CHECKING:
     from skillroute.core.embedding.query import QueryEmbedder
+    from skillroute.core.http.lanes import Lanes
     from skillroute.core.postgres.address import AddressSource
     from skillroute.core.postgres.pool import Pool
     from skillroute.core.queue.dispatch import Dispatch
@@ -122,6 +123,12 @@ class CoreParts:
             return Work(Budgets(Rates()), self.turns)
         rates = Rates(settings.budget_organisation, settings.budget_caller)
         return Work(Budgets(rates, PostgresBudgets(lambda: self.database)), self.turns)
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        from skillroute.core.http.lanes import Lanes
+
+        return Lanes(self.work)
 
     @cached_property
     def feed(self) -> ChangeFeed:

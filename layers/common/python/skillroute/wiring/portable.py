@@ -65,4 +65,4 @@ class PortableParts(CatalogueParts, MailParts):
         """Return the routes of export and import."""
         from skillroute.core.http.portable_routes import portable_router
 
-        return [portable_router(self.export, self.import_lines, access, self.work)]
+        return [portable_router(self.export, self.import_lines, access, self.lanes)]

@@ -66,4 +66,4 @@ class RegistryParts(RerankParts):
         """Return the routes that search servers and agents."""
         from skillroute.registry.search.routes import registry_search_router
 
-        return [registry_search_router(self.registry_search, access, self.work)]
+        return [registry_search_router(self.registry_search, access, self.lanes)]

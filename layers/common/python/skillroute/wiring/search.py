@@ -63,4 +63,4 @@ class ToolSearchParts(RerankParts):
         from skillroute.search.batch_routes import batch_router
         from skillroute.search.routes import search_router
 
-        return [search_router(self.tool_search, access, self.work), batch_router(self.batch_search, access, self.work)]
+        return [search_router(self.tool_search, access, self.lanes), batch_router(self.batch_search, access, self.work)]

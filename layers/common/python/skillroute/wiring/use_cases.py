@@ -116,7 +116,7 @@ class Parts(PortableParts, McpParts):
             *self.tool_search_routers(self.access),
             *self.registry_search_routers(self.access),
             *self.message_routers(self.access),
-            verify_router(self.verify, self.access, self.work),
+            verify_router(self.verify, self.access, self.lanes),
             health_router(
                 self.replica,
                 self.query_embedder,

@@ -17,12 +17,10 @@ from skillroute.core.http.deprecation import DeprecationHeaders, any_deprecated
 from skillroute.core.http.docs import with_error_schemas
 from skillroute.core.http.errors import add_error_handlers
 from skillroute.core.http.head import HeadAsGet
-from skillroute.core.http.in_turn import InTurn
 from skillroute.core.http.methods import PathMethods
 from skillroute.core.http.request_id import RequestIds
 from skillroute.core.http.time_limit import TimeLimit
 from skillroute.core.http.validation_errors import add_validation_errors
-from skillroute.core.rationing.turns import Turns
 
 
 class _App(FastAPI):
@@ -40,7 +38,6 @@ def create_app(
     title: str = "Skillroute",
     too_large: Mapping[str, bytes] | None = None,
     cors_origins: Sequence[str] = (),
-    turns: Turns | None = None,
 ) -> FastAPI:
     """Return an app that serves the routers, with the error table and limits of body and time.
 
@@ -56,8 +53,6 @@ def create_app(
         compressed.
     cors_origins : sequence of str
         Origins of pages that may ask from a browser.
-    turns : Turns, optional
-        Where the app answers several requests at once: heavy ones give way to searches.
     """
     app = _App(
         title=title,
@@ -73,8 +68,6 @@ def create_app(
     app.add_middleware(BodyLimit, answers=too_large)
     app.add_middleware(TimeLimit)
     app.add_middleware(HeadAsGet)
-    if turns is not None:
-        app.add_middleware(InTurn, turns=turns)
     app.add_middleware(RequestIds)
     let_pages_ask(app, cors_origins)
     add_error_handlers(

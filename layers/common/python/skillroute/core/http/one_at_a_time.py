@@ -11,7 +11,6 @@ from anyio import CapacityLimiter, to_thread
 
 from skillroute.core.caller import Caller
 from skillroute.core.errors import BudgetSpent
-from skillroute.core.rationing.work import Work
 
 T = TypeVar("T")
 
@@ -22,8 +21,7 @@ MOST_OF_ORGANISATION = 4
 class OneAtATime:
     """Runs what takes long so that plain requests keep all threads of theirs."""
 
-    def __init__(self, work: Work) -> None:
-        self._work = work
+    def __init__(self) -> None:
         self._limiter: CapacityLimiter | None = None
         self._lock = threading.Lock()
         self._under_way: Counter[str | None] = Counter()
@@ -44,7 +42,6 @@ class OneAtATime:
             self._under_way[caller.org_id] += 1
             if self._limiter is None:
                 self._limiter = CapacityLimiter(1)
-        self._work.turns.step_aside()  # what waits must not be waited for
         try:
             return await to_thread.run_sync(work, limiter=self._limiter)
         finally:

@@ -12,10 +12,10 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkTextsRoute
 from skillroute.core.http.bulk_answers import DryRun, Result, UpsertCounts, bare_list_of
 from skillroute.core.http.docs import BUDGET, ERRORS
+from skillroute.core.http.lanes import Lanes
 from skillroute.core.portable.cursor import LONGEST
 from skillroute.core.portable.export import Export
 from skillroute.core.portable.restore import MAX_LINES, ImportLines, LineOutcome
-from skillroute.core.rationing.work import Work
 from skillroute.core.text_fields import Text
 
 _NDJSON = "application/jsonl"  # Mangum sends it as text, and not as base64, which is a third larger
@@ -69,13 +69,13 @@ class ImportResponse(UpsertCounts):
     result_type: ClassVar = LineResult
 
 
-def portable_router(export: Export, restore: ImportLines, access: Access, work: Work) -> APIRouter:
+def portable_router(export: Export, restore: ImportLines, access: Access, lanes: Lanes) -> APIRouter:
     """Return the two routes."""
     router = APIRouter(prefix="/api/v1", tags=["operations"], route_class=BulkTextsRoute, responses=ERRORS)
     AsAdmin = Annotated[Caller, Depends(access.require(Scope.ADMIN))]  # noqa: N806 (a type)
 
     @router.get("/export", summary="Export rows as lines", response_class=Response, responses=_EXPORT_DOC | BUDGET)
-    def export_lines(
+    async def export_lines(
         caller: AsAdmin,
         kind: Annotated[
             Text | None, Query(max_length=200, description=f"Comma-separated, of {_KINDS}; all without it.")
@@ -94,8 +94,11 @@ def portable_router(export: Export, restore: ImportLines, access: Access, work: 
         kinds = [name.strip() for name in (kind or "").split(",") if name.strip()]
         if kind is not None and not kinds:
             raise InvalidInput("kind", f"must name kinds, of {_KINDS}, or be left out")
-        with work(caller, _PAGE_UNITS + limit * _ROW_UNITS):
-            lines = b"".join(line + b"\n" for line in export(kinds, after, caller, limit=limit))
+
+        def page() -> bytes:
+            return b"".join(line + b"\n" for line in export(kinds, after, caller, limit=limit))
+
+        lines = await lanes.charged(caller, _PAGE_UNITS + limit * _ROW_UNITS, page)
         return Response(lines, media_type=_NDJSON)
 
     @router.post("/import", summary=f"Import up to {MAX_LINES} lines of an export")

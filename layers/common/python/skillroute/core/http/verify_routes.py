@@ -15,7 +15,7 @@ from skillroute.core.errors import Forbidden
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import BUDGET, ERRORS
-from skillroute.core.rationing.work import Work
+from skillroute.core.http.lanes import Lanes
 
 
 class FindingOut(BaseModel):
@@ -41,7 +41,7 @@ COST = 200.0
 """Units of a plain search, over 10,000 tools."""
 
 
-def verify_router(verify: Verify, access: Access, work: Work) -> APIRouter:
+def verify_router(verify: Verify, access: Access, lanes: Lanes) -> APIRouter:
     """Return the route of the check."""
     router = APIRouter(
         prefix="/api/v1/verify", tags=["operations"], route_class=SafeJsonRoute, responses=ERRORS | BUDGET
@@ -49,12 +49,11 @@ def verify_router(verify: Verify, access: Access, work: Work) -> APIRouter:
     AsAdmin = Annotated[Caller, Depends(access.require(Scope.ADMIN))]  # noqa: N806 (a type)
 
     @router.get("", response_model=VerifyResponse, summary="Check everything")
-    def verify_everything(caller: AsAdmin) -> BaseModel:
+    async def verify_everything(caller: AsAdmin) -> BaseModel:
         """Recompute from the tables what is stored twice, and compare it: 2 s for 10,000 tools."""
         if not caller.runs_deployment:
             raise Forbidden("the check sees every organisation: it needs a token of none", ErrorCode.OPERATOR_ONLY)
-        with work(caller, COST):
-            report = verify()
+        report = await lanes.charged(caller, COST, verify)
         findings = [FindingOut(rule=f.rule, subject=f.subject, detail=f.detail) for f in report.findings]
         checked = {field: report.checked[collection] for field, collection in _COUNT_OF.items()}
         return VerifyResponse(ok=not findings, **checked, findings=findings)

@@ -10,7 +10,7 @@ import hashlib
 import math
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -28,6 +28,7 @@ SHARED_FROM = 16.0
 """Units that a process keeps to itself until it tells the others: a statement of 1 ms for 16 searches' work."""
 
 _MOST_KEPT = 10_000
+"""Budgets that are kept, of the organisations and callers that asked last."""
 _STORE_RESTS_S = 30.0
 
 
@@ -80,7 +81,8 @@ class Budgets:
         self._clock = clock
         self._lock = threading.Lock()
         self._full_at: OrderedDict[str, float] = OrderedDict()  # when a budget will be full again, if nothing is done
-        self._untold: dict[str, float] = {}  # units, by the caller's key
+        # Units by key, of organisations and of callers: many callers of one must not push out other organisations.
+        self._untold: dict[str, OrderedDict[str, float]] = defaultdict(OrderedDict)
         self._store = Cooldown(_STORE_RESTS_S, clock)
 
     def charge(self, caller: Caller, units: float) -> None:
@@ -95,18 +97,17 @@ class Budgets:
         if not charges:
             return
         with self._lock:
-            self._refuse_where_spent(charges, units)
             now = self._clock()
-            for charge in charges:
-                self._full_at[charge.key] = max(self._full_at.pop(charge.key, now), now) + charge.seconds
-            self._forget(now)
-            own = charges[-1].key
-            untold = self._untold.pop(own, 0.0) + units
-            if self._shared is None or untold < SHARED_FROM:
-                if self._shared is not None:
-                    self._untold[own] = untold
-                return
-        self._tell(charges, units, untold)
+            wait_s, spent = self._longest_wait(charges, now)
+            if wait_s < 0.0:
+                for charge in charges:
+                    self._full_at[charge.key] = max(self._full_at.pop(charge.key, now), now) + charge.seconds
+                self._forget(now)
+                untold = self._to_be_told(charges, units) if self._shared is not None else []
+        if wait_s >= 0.0:  # logged when others may go on
+            raise _spent(wait_s, spent, spent.whose, units)
+        if untold:
+            self._tell(charges, units, untold)
 
     def _charges(self, caller: Caller, units: float) -> list[Charge]:
         """Return the organisation's and the caller's; their names are in neither, and say nothing to who sees them."""
@@ -119,18 +120,31 @@ class Budgets:
             Charge(_key(of, *names), units / rate, rate, of) for of, rate, names in whose if rate > 0.0 and units > 0.0
         ]
 
-    def _refuse_where_spent(self, charges: Sequence[Charge], units: float) -> None:
-        now = self._clock()
+    def _longest_wait(self, charges: Sequence[Charge], now: float) -> tuple[float, Charge]:
+        """Return in how many seconds there is some of all budgets, less than 0 where there is, and the last of them."""
         waits = [(self._full_at.get(charge.key, now) - now - HELD_S, charge) for charge in charges]
-        wait_s, charge = max(waits, key=lambda found: found[0])
-        if wait_s >= 0.0:
-            raise _spent(wait_s, charge, charge.whose, units)
+        return max(waits, key=lambda found: found[0])
 
-    def _tell(self, charges: Sequence[Charge], units: float, untold: float) -> None:
+    def _to_be_told(self, charges: Sequence[Charge], units: float) -> list[float]:
+        """Return the units of each budget that nobody was told of, where one has as many as are told; else nothing.
+
+        Those of the organisation are its callers' together: many who ask little are told of as well.
+        """
+        untold = [self._untold[charge.whose].pop(charge.key, 0.0) + units for charge in charges]
+        if max(untold) >= SHARED_FROM:
+            return untold
+        for charge, of_it in zip(charges, untold, strict=True):
+            kept = self._untold[charge.whose]
+            kept[charge.key] = of_it
+            if len(kept) > _MOST_KEPT:
+                kept.popitem(last=False)  # of whom nothing was heard for the longest
+        return []
+
+    def _tell(self, charges: Sequence[Charge], units: float, untold: Sequence[float]) -> None:
         """Charge the shared budgets with what was done since the last time; where they are spent, refuse."""
         if self._shared is None or self._store.failure() is not None:
             return
-        told = [charge._replace(seconds=untold / charge.rate) for charge in charges]
+        told = [charge._replace(seconds=of_it / charge.rate) for charge, of_it in zip(charges, untold, strict=True)]
         try:
             wait_s = self._shared.charge(told)
         except SkillrouteError as error:
@@ -143,9 +157,14 @@ class Budgets:
             return
         with self._lock:
             now = self._clock()
-            self._untold[charges[-1].key] = untold - units
+            for charge, of_it in zip(charges, untold, strict=True):
+                kept = self._untold[charge.whose]
+                kept[charge.key] = kept.get(charge.key, 0.0) + of_it - units
+                if charge.key in self._full_at:  # nothing is done: colleagues must not pay for it
+                    self._full_at[charge.key] -= charge.seconds
             # Others of the organisation ask for themselves: which of the two is spent was not said.
-            self._full_at[charges[-1].key] = now + HELD_S + min(wait_s, 1.0)
+            own = charges[-1].key
+            self._full_at[own] = max(self._full_at.get(own, now), now + HELD_S + min(wait_s, 1.0))
         raise _spent(wait_s, charges[-1], " or of this ".join(charge.whose for charge in charges), units)
 
     def _forget(self, now: float) -> None:
@@ -155,7 +174,6 @@ class Budgets:
             if full_at > now and len(self._full_at) <= _MOST_KEPT:
                 return
             del self._full_at[key]
-            self._untold.pop(key, None)
 
 
 def _key(of: str, *names: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 from skillroute.core.caller import Caller
 from skillroute.core.rationing.budgets import Budgets
@@ -30,5 +30,6 @@ class Work:
             The caller has none of its budget left, or its organisation.
         """
         self._budgets.charge(caller, units)
-        with self.turns.heavy() if units >= HEAVY_UNITS else nullcontext():
+        # Counted from here on: who is refused, or has not sent its request yet, keeps nobody waiting.
+        with self.turns.heavy() if units >= HEAVY_UNITS else self.turns.plain():
             yield

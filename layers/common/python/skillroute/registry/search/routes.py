@@ -9,8 +9,8 @@ from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import BUDGET, ERRORS
+from skillroute.core.http.lanes import Lanes
 from skillroute.core.http.search_headers import SEARCHED, search_headers
-from skillroute.core.rationing.work import Work
 from skillroute.registry.search.model import RegistrySearchRequest, RegistrySearchResponse
 from skillroute.registry.search.search import RegistrySearch
 
@@ -27,7 +27,7 @@ def cost_of(request: RegistrySearchRequest) -> float:
     )
 
 
-def registry_search_router(search: RegistrySearch, access: Access, work: Work) -> APIRouter:
+def registry_search_router(search: RegistrySearch, access: Access, lanes: Lanes) -> APIRouter:
     """Return the route over a registry search."""
     router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS | BUDGET)
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
@@ -38,14 +38,13 @@ def registry_search_router(search: RegistrySearch, access: Access, work: Work) -
         summary="Find servers, their tools, and agents",
         responses=SEARCHED,
     )
-    def search_registry(request: RegistrySearchRequest, caller: AsCaller) -> Response:
+    async def search_registry(request: RegistrySearchRequest, caller: AsCaller) -> Response:
         """Search by meaning and by keywords, and return the best of each type.
 
         While the embedding model is away the answer is by keywords alone, and its `search_mode` says so.
         """
+        answer = await lanes.charged(caller, cost_of(request), lambda: search(request, caller))
         # Already checked and typed: FastAPI would validate it once more.
-        with work(caller, cost_of(request)):
-            answer = search(request, caller)
         headers = search_headers(answer.search_mode, answer.metadata.degraded)
         return Response(answer.__pydantic_serializer__.to_json(answer), media_type="application/json", headers=headers)
 
