@@ -34,7 +34,14 @@ def test_each_result_says_which_needs_it_serves(filled: TestClient) -> None:
     assert {tool["name"]: tool["needs"] for tool in answer["tools"]} == {"create_event": [1], "send": [0]}
     assert answer["query"] is None
     assert answer["metadata"]["needs"] == [
-        {"need": need, "confidence": None, "confidence_first_five": None, "no_match": False, "explain": None}
+        {
+            "need": need,
+            "confidence": None,
+            "confidence_first_five": None,
+            "no_match": False,
+            "fit": None,
+            "explain": None,
+        }
         for need in ("send an email", NEEDS[0])
     ]
 
