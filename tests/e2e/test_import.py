@@ -78,9 +78,9 @@ def test_operations_of_an_openapi_document_are_found(running: Up, tmp_path: Path
 
     done = cli(running.home.path, "import", str(file))
 
-    assert (done.returncode, done.stdout) == (4, "1 created, 0 updated, 0 unchanged, 1 failed\n")
+    assert (done.returncode, done.stdout) == (4, "2 created, 0 updated, 0 unchanged, 0 failed\n")
     assert (
-        "lighthouse.yaml#/paths/~1lamps~1{id}/get/parameters/0/in: must be one of cookie, header, path, query"
+        "lighthouse.yaml#/paths/~1lamps~1{id}/get/parameters/0/in: left out: must be one of cookie, header, path, query"
         in done.stderr
     )
     [tool, *_] = running.search("light a lamp of the lighthouse", strategy="direct")["tools"]

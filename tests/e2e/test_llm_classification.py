@@ -289,5 +289,5 @@ def test_drafts_of_ours_are_no_suggestions_of_the_models(
 
         system.classify(*system.put("bake_bread", "bake_rolls", "bake_cakes", server="bakery"))
 
-        assert [each.suggested_name for each in system.suggestions()] == ["Bakery"] * 3
+        assert [each.suggested_name for each in system.suggestions()] == ["Bake Bread", "Bake Cakes", "Bake Rolls"]
         assert system.suggestions("approved") == []

@@ -123,7 +123,12 @@ def test_the_configurations_that_the_page_shows_lead_to_the_server(page: str, tm
             if isinstance(server, StdioServer) and "connect" in server.args:
                 continue  # tests/unit/connect/test_page.py
             assert isinstance(server, HttpServer)
-            assert (server.name, server.url, server.transport) == ("skillroute", "http://localhost:3000/mcp", "http")
+            assert (server.name, server.url, server.transport) == (
+                "skillroute",
+                "http://localhost:3000/mcp",
+                server.transport,
+            )
+            assert server.transport in {"auto", "http"}
     assert {"mcpServers", "servers"} <= set(forms)
     text = (ROOT / page).read_text("utf-8")
     assert "claude mcp add --transport http skillroute http://localhost:3000/mcp" in text

@@ -554,6 +554,7 @@ def test_br_001_the_default_request_is_that_of_the_contract() -> None:
         "server": None,
         "format": None,
         "needs": None,
+        "no_match_below": None,
     }
 
 
