@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Any
 
 from skillroute.core.errors import FieldProblem
-from skillroute.core.json_input import MAX_DEPTH
+from skillroute.core.json_input import changed_places, with_texts
 from skillroute.core.known_fields import MOST_WARNINGS
 
 HIDDEN_CHARACTERS = "hidden_characters"
@@ -53,13 +53,7 @@ def visible(text: str) -> str:
 
 def visible_json(value: Any) -> Any:
     """Return JSON whose texts are `visible`. Keys stay as they are, for callers send them back."""
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, Mapping):
-        return {key: visible_json(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [visible_json(inner) for inner in value]
-    return value
+    return with_texts(value, visible)
 
 
 def visible_fields(thing: Mapping[str, Any], names: AbstractSet[str]) -> dict[str, Any]:
@@ -70,22 +64,8 @@ def visible_fields(thing: Mapping[str, Any], names: AbstractSet[str]) -> dict[st
 def hidden_warnings(raw: Any, place: str = "") -> list[FieldProblem]:
     """Return the places of texts that `visible_json` changes: ``description``, ``input_schema.properties.a.title``."""
     message = "had characters that nobody sees: they were taken out"
-    found = islice(_hidden_places(raw, place.removesuffix(".")), MOST_WARNINGS)
+    found = islice(changed_places(raw, visible, place.removesuffix(".")), MOST_WARNINGS)
     return [FieldProblem(field, message, HIDDEN_CHARACTERS) for field in found]
-
-
-def _hidden_places(value: Any, place: str, levels: int = MAX_DEPTH) -> Iterator[str]:
-    if levels == 0:  # it is refused for that
-        return
-    if isinstance(value, str):
-        if visible(value) != value:
-            yield place
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _hidden_places(inner, f"{place}.{key}" if place else str(key), levels - 1)
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _hidden_places(inner, f"{place}.{number}" if place else str(number), levels - 1)
 
 
 def look(name: str) -> str:

@@ -71,6 +71,27 @@ def said_of(found: Mapping[str, Any], kind: Any, place: Sequence[str | int]) -> 
     return sentence_of(found, known, nearest(str(place[-1]), known))
 
 
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return JSON whose texts went through `change`. Keys stay as they are, for callers send them back."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {key: with_texts(inner, change) for key, inner in value.items()}
+    return [with_texts(inner, change) for inner in value] if isinstance(value, list) else value
+
+
+def changed_places(value: Any, change: Callable[[str], str], place: str = "", levels: int = MAX_DEPTH) -> Iterator[str]:
+    """Yield the places of texts that `with_texts` changes, ``remotes.0.url``: none below `levels`, which is refused."""
+    if levels == 0:
+        return
+    if isinstance(value, str):
+        if change(value) != value:
+            yield place
+    elif isinstance(value, Mapping | list):
+        for key, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from changed_places(inner, change, f"{place}.{key}" if place else str(key), levels - 1)
+
+
 def together(problems: Sequence[FieldProblem], read: Callable[[], T]) -> T:
     """Return what `read` returns, unless problems are known already: then it only says what else is wrong.
 

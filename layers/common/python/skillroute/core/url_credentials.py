@@ -6,13 +6,12 @@ What only stands for a credential stays: ``{token}``, ``${TOKEN}``, ``<token>``,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 from urllib.parse import unquote_plus
 
 from skillroute.core.errors import FieldProblem
-from skillroute.core.json_input import MAX_DEPTH
+from skillroute.core.json_input import changed_places, with_texts
 from skillroute.core.known_fields import MOST_WARNINGS
 
 MASK = "***"
@@ -51,17 +50,13 @@ def masked_url(text: str) -> str:
 
 def masked_json(value: Any) -> Any:
     """Return a JSON value with the credentials masked of addresses in all its texts."""
-    if isinstance(value, str):
-        return masked_url(value)
-    if isinstance(value, Mapping):
-        return {key: masked_json(inner) for key, inner in value.items()}
-    return [masked_json(inner) for inner in value] if isinstance(value, list) else value
+    return with_texts(value, masked_url)
 
 
 def credential_warnings(raw: Any) -> list[FieldProblem]:
     """Return the places of texts that `masked_json` changes: ``remotes.0.url``."""
     message = f"had credentials in an address: they were replaced by {MASK}; pass them in a header or a variable"
-    return [FieldProblem(place, message) for place in islice(_places(raw, ""), MOST_WARNINGS)]
+    return [FieldProblem(place, message) for place in islice(changed_places(raw, masked_url), MOST_WARNINGS)]
 
 
 def _masked_address(match: re.Match[str]) -> str:
@@ -95,17 +90,3 @@ def _is_secret(name: str) -> bool:
     if last == "key":
         return _OF_DATA.isdisjoint(before)
     return last in _SECRETS or _JOINED.fullmatch(last) is not None
-
-
-def _places(value: Any, place: str, levels: int = MAX_DEPTH) -> Iterator[str]:
-    if levels == 0:  # it is refused for that
-        return
-    if isinstance(value, str):
-        if masked_url(value) != value:
-            yield place
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _places(inner, f"{place}.{key}" if place else str(key), levels - 1)
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _places(inner, f"{place}.{number}" if place else str(number), levels - 1)
