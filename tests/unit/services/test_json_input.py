@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 from skillroute.core.errors import InvalidInput
-from skillroute.core.json_input import MAX_DEPTH, check_json, validated
+from skillroute.core.json_input import MAX_DEPTH, changed_places, check_json, validated
 
 texts = st.text("a\\u0é", max_size=8) | st.sampled_from(["\x00", "\\u0000", "\\\\u0000", "\ud800", "\\\x00"])
 values = st.recursive(
@@ -85,3 +85,12 @@ def test_what_is_no_object_at_all_is_refused_as_a_whole() -> None:
     with pytest.raises(InvalidInput) as refused:
         validated(Box, 7, whole="box")
     assert refused.value.field == "box"
+
+
+def test_places_of_changed_texts_are_named_and_endless_nesting_ends_the_walk() -> None:
+    endless: Any = "A"
+    for _ in range(100 * MAX_DEPTH):
+        endless = [endless]
+    value = {"name": "A", "same": "b", "remotes": [{"url": "c"}, {"url": "D"}], "deep": endless}
+    assert list(changed_places(value, str.lower)) == ["name", "remotes.1.url"]
+    assert list(changed_places(value["remotes"], str.lower, "server.remotes")) == ["server.remotes.1.url"]
