@@ -8,6 +8,7 @@ from typing import Any
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.rows import indexed_text
+from skillroute.catalogue.text import text_with
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
@@ -78,7 +79,8 @@ class Registry:
             IndexStateRepository(session).claim(model)
             id_: int = RegistryRepository(session).upsert(org, content, repr(content), is_enabled=is_enabled).id
             if tools:
-                ItemRepository(session).upsert(org, model, [_row(content, *tool) for tool in tools])
+                said = ItemRepository(session).server_texts(org, {content.tools_server}).get(content.tools_server)
+                ItemRepository(session).upsert(org, model, [_row(content, said, *tool) for tool in tools])
             refresh(session, [id_])
             if vector is not None:
                 documents = DocumentRepository(session, Collection.REGISTRY)
@@ -88,7 +90,7 @@ class Registry:
         return self.system.pool.transact(write)
 
 
-def _row(server: EntityContent, name: str, description: str, vector: Vector | None) -> ItemRow:
+def _row(server: EntityContent, said: str | None, name: str, description: str, vector: Vector | None) -> ItemRow:
     key = ItemKey(server.tools_server, "tool", name)
     content = ItemContent(key, description, input_schema={"title": name})
-    return ItemRow(content, content_hash(content), indexed_text(content), vector)
+    return ItemRow(content, content_hash(content), text_with(indexed_text(content), (), said), vector)

@@ -109,7 +109,7 @@ def test_with_another_model_all_is_written_without_a_vector(
 
 
 def test_a_switch_after_the_commit_leaves_the_vector_to_the_reindex(shelf: Shelf, log: LogRecords) -> None:
-    shelf.server(tools=[DOCS])
+    shelf.server()
     switch = "UPDATE mcp.index_state SET embedding_model = 'other', epoch = gen_random_uuid()"
     real = shelf.system.embedder.embed
 
@@ -149,8 +149,9 @@ def test_what_is_written_on_the_old_model_during_a_reindex_is_moved_as_well(
         if len(batches) == 2:  # the tool, then the server
             shelf.server(tools=[DOCS], description="Late.")
 
+    # THEN both are moved, the tool for what its server says of itself now
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
-        assert other.parts.reindex(write) == ReindexReport(Counter({Collection.TOOLS: 1, Collection.REGISTRY: 2}))
+        assert other.parts.reindex(write) == ReindexReport(Counter({Collection.TOOLS: 2, Collection.REGISTRY: 2}))
         assert other.models(Collection.REGISTRY) == ["other", "table"]
 
 

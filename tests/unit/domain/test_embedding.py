@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.core.embedding.model import EmbeddingModel, dot, from_bytes, normalise, to_bytes, weighted_mean
+from skillroute.core.embedding.model import EmbeddingModel, blend, dot, from_bytes, normalise, to_bytes, weighted_mean
 
 floats32 = st.floats(width=32, allow_nan=False, allow_infinity=False)
 vectors = st.lists(st.floats(-1e3, 1e3, allow_subnormal=False), min_size=3, max_size=3)
@@ -87,3 +87,43 @@ def test_the_dot_product_of_unit_vectors_is_their_cosine() -> None:
     assert dot([0.6, 0.8], [0.6, 0.8]) == pytest.approx(1.0)
     assert dot([1.0, 0.0], [0.0, 1.0]) == 0.0
     assert dot([0.6, 0.8], [-1.0, 0.0]) == -0.6
+
+
+# What is blended (docs/adr/0067)
+
+units = st.lists(st.floats(-1.0, 1.0, allow_subnormal=False), min_size=3, max_size=3).map(normalise)
+_UNUSED = 3
+
+
+@given(units, units, units, st.floats(0.05, 0.95))
+def test_the_cosine_to_what_is_blended_is_the_mean_of_the_cosines(
+    one: list[float] | None, other: list[float] | None, query: list[float] | None, weight: float
+) -> None:
+    if one is None or other is None or query is None:
+        return
+    mixed = blend([*one, 0.0], [*other, 0.0], weight, unused=_UNUSED)
+    assert math.hypot(*mixed) == pytest.approx(1.0, abs=1e-9)
+    wanted = (1 - weight) * dot(query, one) + weight * dot(query, other)
+    assert dot([*query, 0.0], mixed) == pytest.approx(wanted, abs=1e-7)
+
+
+def test_what_is_blended_twice_keeps_both_lengths() -> None:
+    once = blend([1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], 0.5, unused=_UNUSED)
+    twice = blend(once, [0.0, 0.0, 1.0, 0.0], 0.1, unused=_UNUSED)
+    assert twice[:3] == pytest.approx([0.45, 0.45, 0.1])
+    assert math.hypot(*twice) == pytest.approx(1.0)
+
+
+def test_of_a_model_without_an_unused_place_the_mean_is_scaled() -> None:
+    assert blend([1.0, 0.0], [0.0, 1.0], 0.5, unused=None) == pytest.approx([math.sqrt(0.5)] * 2)
+    assert blend([1.0, 0.0], None, 0.5, unused=None) == [1.0, 0.0]
+
+
+def test_what_was_written_in_the_unused_place_does_not_make_two_tools_alike() -> None:
+    model = EmbeddingModel("tool-minilm-l6-int8-v2", 384)
+    assert model.unused is not None
+    vector = [0.0] * 384
+    vector[0], vector[model.unused] = 0.6, 0.8
+    assert model.direction(vector)[0] == pytest.approx(1.0)
+    assert model.direction(vector)[model.unused] == 0.0
+    assert EmbeddingModel("text-embedding-3-small", 384).direction(vector) is vector

@@ -12,6 +12,8 @@ from skillroute.core.documents.embed import BATCH
 from skillroute.core.embedding.model import weighted_mean
 from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.embedding.views import (
+    CONTEXT_MARK,
+    CONTEXT_WEIGHT,
     HARMLESS,
     MAX_REASON_LENGTH,
     REQUESTS_WEIGHT,
@@ -126,3 +128,17 @@ def test_requests_count_together_what_their_weight_says_however_many_there_are()
     asked = weighted_mean([(TEXTS["ask"], 1.0), (TEXTS["beg"], 1.0)])
     assert asked is not None
     assert two == weighted_mean([(plain, 1 - REQUESTS_WEIGHT), (asked, REQUESTS_WEIGHT)])
+
+
+def test_what_a_document_belongs_to_counts_beside_all_that_is_its_own() -> None:
+    views, told = ("whole", "subject", "gist"), f"{CONTEXT_MARK}ask"
+    own, of_it = embed_views(TableEmbedder(TEXTS), [(*views, "beg"), (*views, "beg", told)], timeout_s=1.0)
+    assert of_it == weighted_mean([(own, 1 - CONTEXT_WEIGHT), (TEXTS["ask"], CONTEXT_WEIGHT)])
+    # AND where it is all that is beside them
+    plain, of_it = embed_views(TableEmbedder(TEXTS), [views, (*views, told)], timeout_s=1.0)
+    assert of_it == weighted_mean([(plain, 1 - CONTEXT_WEIGHT), (TEXTS["ask"], CONTEXT_WEIGHT)])
+
+
+def test_a_text_of_its_own_that_begins_with_the_mark_is_embedded_like_others() -> None:
+    [marked] = embed_views(TableEmbedder(TEXTS), [(f"{CONTEXT_MARK}ask",)], timeout_s=1.0)
+    assert marked == TEXTS["ask"]

@@ -334,3 +334,13 @@ def test_batches_have_every_text_once_by_its_length_and_the_longest_first(length
     assert all(len(of_one) == 1 for of_one in of_batches)
     assert of_batches == sorted(of_batches, key=max, reverse=True)
     assert all(len(batch) == 1 or sum(lengths[place] for place in batch) <= 256 for batch in batches)
+
+
+@pytest.mark.parametrize("name", packaged_models())
+def test_the_unused_place_of_a_packaged_model_is_0_whatever_the_text(name: str) -> None:
+    embedder = OnnxEmbedder(models_dir() / name)
+    assert embedder.model.unused is not None
+    texts = ["send mail", "x", "", "データベースを検索", "word " * 400, "SELECT 1; -- \u2603"]
+    for of_type in (embedder, embedder.for_messages()):
+        vectors = of_type.embed(texts, timeout_s=60)
+        assert max(abs(vector[embedder.model.unused]) for vector in vectors) < 1e-7

@@ -175,7 +175,7 @@ class _Restoring(ItemsWriting, Generic[D]):
     def store(self, session: Session, some: Sequence[PlacedItem]) -> ItemsDone:
         org_id, names = self.caller.org_id, {thing.key.server for thing in some if thing.key.server}
         servers = self._servers.lock(session, org_id, list(names))
-        reserved = self._reserve(session, [thing for thing in some if thing.key not in self._states])
+        reserved = self._reserve(session, [thing for thing in some if thing.key not in self._states.stored])
         switched = self._switch(session, some, self._servers.disabled(session, servers))
         done = super().store(session, some)
         if switched:

@@ -17,6 +17,9 @@ CROSS JOIN LATERAL (
 LEFT JOIN mcp.documents d ON d.collection = 'mcp_unified_search' AND d.key = t.id::text
 CROSS JOIN LATERAL mcp.vector_state('mcp_unified_search', t.id::text) v
 
+-- name: server_texts
+SELECT server, said FROM mcp.server_texts(:org_id::text, :names::text[])
+
 -- name: upsert_items
 -- Rows are locked in key order, so that two batches with the same items wait instead of deadlocking. Those that are the
 -- same already are returned as well: what they say may be cut into other words, or has a vector now. Requests that are null

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,13 +108,23 @@ class ItemRepository:
         """
         as_json = json.dumps([to_row(row.content, row.content_hash) for row in rows], ensure_ascii=False)
         stored = {ItemKey(*row[1:4]): row for row in self._run("upsert_items", org_id=org_id, rows=as_json)}
-        documents = [_to_document(row, stored[row.content.key]) for row in rows if row.content.key in stored]
+        server_texts = self.server_texts(org_id, {row.content.key.server for row in rows})
+        documents = [
+            _to_document(row, stored[row.content.key], server_texts.get(row.content.key.server))
+            for row in rows
+            if row.content.key in stored
+        ]
         put = self._documents.put(documents, model)
         return {
             key: Written(id_, created, put[str(id_)].is_embedded, put[str(id_)].is_refused)
             for key, (id_, *_, created, is_changed, _) in stored.items()
             if is_changed or put[str(id_)].is_changed
         }
+
+    def server_texts(self, org_id: str | None, servers: AbstractSet[str]) -> dict[str, str]:
+        """Return what registered servers say of themselves, by the names that items have for them."""
+        names = sorted(servers - {""})
+        return dict(self._run("server_texts", org_id=org_id, names=names)) if names else {}
 
     def get(self, item_id: int, org_id: str | None) -> Item | None:
         rows = self._run("get_item", id=item_id, org_id=org_id)
@@ -211,11 +222,10 @@ def _memory_of(texts: Sequence[str | None]) -> int:
     return sum(map(len, there)) + 100 * (values + len(there) + 1)
 
 
-def _to_document(row: ItemRow, stored: list[Any]) -> DocumentText:
-    """Return what an item says to the index, with the requests that it has now.
+def _to_document(row: ItemRow, stored: list[Any], server_text: str | None) -> DocumentText:
+    """Return what an item says to the index, with the requests and the server's text that it has now.
 
     Somebody else may have written others since they were read: then it waits for another vector.
     """
-    texts = [request.text for request in to_requests(stored[-1])]
-    text = text_with(row.text, texts) if row.content.requests is None and texts else row.text
+    text = text_with(row.text, [request.text for request in to_requests(stored[-1])], server_text)
     return DocumentText(str(stored[0]), text, row.embedding if text.hash == row.text.hash else None)

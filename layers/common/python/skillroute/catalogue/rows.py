@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
@@ -27,7 +27,41 @@ from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.outcomes import Status
 from skillroute.core.postgres.database import Database, Session
 
-States = Mapping[ItemKey, ItemState]
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """What is stored of items.
+
+    Attributes
+    ----------
+    stored : mapping of ItemKey to ItemState
+    server_texts : mapping of str to str
+        What registered servers say of themselves, by the names that the items have for them (docs/adr/0069).
+    """
+
+    stored: Mapping[ItemKey, ItemState] = field(default_factory=dict)
+    server_texts: Mapping[str, str] = field(default_factory=dict)
+
+    def text_of(self, item: IncomingItem) -> IndexedText:
+        """Return its text with what its server says, and the requests that stay where it says nothing of them."""
+        stored, given = self.stored.get(item.key), item.content.requests
+        requests = (stored.requests if stored else ()) if given is None else given
+        server_text = self.server_texts.get(item.key.server)
+        if not requests and server_text is None:
+            return item.text
+        return text_with(item.text, [request.text for request in requests], server_text)
+
+    def has_vector(self, item: IncomingItem) -> bool:
+        """Return whether the stored vector is of an item's text, or it is known that there is none."""
+        stored = self.stored.get(item.key)
+        if stored is None or not (stored.is_embedded or stored.is_refused):
+            return False
+        return stored.text_hash == self.text_of(item).hash
+
+    def is_unchanged(self, item: IncomingItem) -> bool:
+        """Return whether nothing of an item is left to be written."""
+        stored = self.stored.get(item.key)
+        return stored is not None and item.says_the_same(stored) and self.has_vector(item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +81,10 @@ class IncomingItem:
     def key(self) -> ItemKey:
         return self.content.key
 
-    def keeps_its_vector(self, state: ItemState | None) -> bool:
-        """Return whether the stored vector is of this text, or it is known that there is none."""
-        if state is None or not (state.is_embedded or state.is_refused):
-            return False
-        return state.text_hash == self.text_beside(state).hash
-
-    def text_beside(self, state: ItemState | None) -> IndexedText:
-        """Return its text with the requests that stay, where it says nothing of them."""
-        if self.content.requests is None and state is not None and state.requests:
-            return text_with(self.text, [request.text for request in state.requests])
-        return self.text
-
     def says_the_same(self, state: ItemState) -> bool:
         """Return whether its owner says nothing else than is stored."""
         requests = self.content.requests
         return state.content_hash == self.content_hash and (requests is None or requests == state.requests)
-
-    def is_unchanged(self, state: ItemState | None) -> bool:
-        """Return whether nothing is left to be written."""
-        return state is not None and self.says_the_same(state) and self.keeps_its_vector(state)
 
     def status(self, state: ItemState | None, written: Written | None) -> Status:
         """Return what became of it, for its owner."""
@@ -87,8 +105,8 @@ class EmbeddedItems:
 
     def rows(self, states: States) -> list[ItemRow]:
         """Return rows of those that differ from what is stored."""
-        changed = [item for item in self.items if not item.is_unchanged(states.get(item.key))]
-        texts = [item.text_beside(states.get(item.key)) for item in changed]
+        changed = [item for item in self.items if not states.is_unchanged(item)]
+        texts = [states.text_of(item) for item in changed]
         return [
             ItemRow(item.content, item.content_hash, text, self.vectors.get(text.hash))
             for item, text in zip(changed, texts, strict=True)
@@ -107,15 +125,15 @@ class ItemWriter:
         self._database = database
         self._embedder = embedder
 
-    def states(self, items: Iterable[IncomingItem], caller: Caller) -> dict[ItemKey, ItemState]:
+    def states(self, items: Iterable[IncomingItem], caller: Caller) -> States:
         """Return what is stored of items."""
         keys = [item.key for item in items]
-        return self._database.read(lambda session: ItemRepository(session).states(caller.org_id, keys))
+        return self._database.read(lambda session: read_states(session, caller, keys))
 
     def embedded(self, items: Sequence[IncomingItem], states: States, deadline: Deadline) -> EmbeddedItems:
         """Embed the texts that are new, as far as that goes; the items are stored all the same."""
-        new_text = [item for item in items if not item.keeps_its_vector(states.get(item.key))]
-        texts = [item.text_beside(states.get(item.key)) for item in new_text]
+        new_text = [item for item in items if not states.has_vector(item)]
+        texts = [states.text_of(item) for item in new_text]
         views = [text.embedding_texts for text in texts]
         vectors = embed_within(self._embedder, views, deadline, what="items")
         hashes = (text.hash for text in texts)
@@ -132,16 +150,29 @@ class ItemWriter:
         )
 
     def embed_overtaken(
-        self, rows: Iterable[ItemRow], written: Mapping[ItemKey, Written], deadline: Deadline
+        self,
+        rows: Iterable[ItemRow],
+        written: Mapping[ItemKey, Written],
+        deadline: Deadline,
+        others: Iterable[int] = (),
     ) -> Embedded:
-        """Embed what was to keep a vector that somebody else's newer text had thrown away in the meantime."""
+        """Embed what was to keep a vector that somebody else's newer text had thrown away in the meantime.
+
+        `others` are ids of items that wait for a vector for another reason.
+        """
         ours = [written[row.content.key] for row in rows if row.content.key in written]
-        ids = [stored.id for stored in ours if not stored.is_embedded and not stored.is_refused]
-        return embed_committed(self._database, self._embedder, Collection.TOOLS, ids, deadline, what="items")
+        ids = {stored.id for stored in ours if not stored.is_embedded and not stored.is_refused}.union(others)
+        return embed_committed(self._database, self._embedder, Collection.TOOLS, sorted(ids), deadline, what="items")
+
+
+def read_states(session: Session, caller: Caller, keys: Sequence[ItemKey]) -> States:
+    """Return what is stored of items of the caller's organisation."""
+    items = ItemRepository(session)
+    return States(items.states(caller.org_id, keys), items.server_texts(caller.org_id, {key.server for key in keys}))
 
 
 def indexed_text(content: ItemContent) -> IndexedText:
-    """Return what an item says to the index (docs/adr/0003)."""
+    """Return what an item says to the index by itself (docs/adr/0003)."""
     schema = content.input_schema
     tool_text = ToolText(
         name=content.key.name,
@@ -152,4 +183,4 @@ def indexed_text(content: ItemContent) -> IndexedText:
     )
     views, words = embedding_views(tool_text), lexical_text(tool_text)
     text = IndexedText(views, words, text_hash(*views, words))
-    return text_with(text, [request.text for request in content.requests]) if content.requests else text
+    return text_with(text, [request.text for request in content.requests], None) if content.requests else text

@@ -147,7 +147,7 @@ class ItemsWriting(Writing[PlacedItem, ItemsDone, ItemOutcome]):
         self._servers = servers
         self.caller = caller
         self._one = one
-        self._states: States = {}
+        self._states = States()
         self._switches: dict[int, Mapping[str, object]] = {}
         self._embedded = EmbeddedItems((), {})
 
@@ -172,8 +172,9 @@ class ItemsWriting(Writing[PlacedItem, ItemsDone, ItemOutcome]):
     def settled(self, thing: PlacedItem) -> ItemOutcome | None:
         if self._one is not None:
             return None  # that it is the expected version shows in the transaction only
-        state = self._states.get(thing.key)
-        return self._outcome(thing, state, None) if thing.item.is_unchanged(state) else None
+        if not self._states.is_unchanged(thing.item):
+            return None
+        return self._outcome(thing, self._states.stored[thing.key], None)
 
     def store(self, session: Session, some: Sequence[PlacedItem]) -> ItemsDone:
         org_id, rows, keys = self.caller.org_id, self._rows(some), [thing.key for thing in some]
@@ -186,9 +187,9 @@ class ItemsWriting(Writing[PlacedItem, ItemsDone, ItemOutcome]):
             self._one.written = visible_item(session, self._one.id, self.caller)
         if any(key.type == "tool" for key in written):
             self._servers.refresh(session, servers)
-        unknown = [key for key in keys if key not in written and key not in self._states]
+        unknown = [key for key in keys if key not in written and key not in self._states.stored]
         # Somebody else wrote the same at the same moment: the ids are theirs.
-        states = {**self._states, **(ItemRepository(session).states(org_id, unknown) if unknown else {})}
+        states = {**self._states.stored, **(ItemRepository(session).states(org_id, unknown) if unknown else {})}
         outcomes = {thing.index: self._outcome(thing, states.get(thing.key), written.get(thing.key)) for thing in some}
         return ItemsDone(outcomes=outcomes, rows=rows, written=written, servers=servers)
 

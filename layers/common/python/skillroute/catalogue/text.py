@@ -145,12 +145,17 @@ def lexical_text(tool: ToolText) -> str:
     return " ".join(" ".join([*parts, *_server_words(tool.server)]).split())[:_LONGEST_WORDS]
 
 
-def text_with(text: IndexedText, requests: Iterable[str]) -> IndexedText:
+def text_with(text: IndexedText, requests: Iterable[str], server_text: str | None) -> IndexedText:
     """Return what a tool says to the index with these requests that it serves, instead of those that it had.
 
     Words do not count them: docs/adr/0067.
+
+    Parameters
+    ----------
+    server_text : str or None
+        What its registered server says of itself, behind `CONTEXT_MARK` (docs/adr/0069).
     """
-    views = (*text.embedding_texts[: len(VIEW_WEIGHTS)], *requests)
+    views = (*text.embedding_texts[: len(VIEW_WEIGHTS)], *requests, *([server_text] if server_text else ()))
     return IndexedText(views, text.lexical_text, text_hash(*views, text.lexical_text))
 
 

@@ -83,6 +83,25 @@ WHERE k.entity_id = ANY (:ids::bigint[])
   AND EXISTS (SELECT FROM mcp.tools t WHERE t.server = n.server AND t.org_id IS NOT DISTINCT FROM n.org_id)
 ORDER BY n.server
 
+-- name: texts_of_servers
+SELECT r.server, mcp.server_text(r.name, r.description)
+FROM json_to_recordset(:rows::json) AS r (server text, name text, description text)
+WHERE mcp.server_text(r.name, r.description) IS NOT NULL
+
+-- name: waiting_items
+-- From those that wait, which nearly always are none.
+SELECT DISTINCT t.id
+FROM mcp.document_vectors v
+JOIN mcp.tools t ON t.id = v.key::bigint
+JOIN mcp.named_servers n ON n.server = t.server AND n.org_id IS NOT DISTINCT FROM t.org_id
+WHERE v.collection = 'mcp_unified_search' AND v.embedding IS NULL AND v.refusal IS NULL
+  AND n.entity_id = ANY (:ids::bigint[])
+ORDER BY t.id
+LIMIT :limit::int
+
+-- name: mend_server_texts
+SELECT mcp.follow_server_texts(n.org_id, array_agg(n.server)) FROM mcp.named_servers n GROUP BY n.org_id
+
 -- name: disabled_servers
 SELECT n.server FROM mcp.registry_entities e
 JOIN mcp.named_servers n ON n.entity_id = e.id

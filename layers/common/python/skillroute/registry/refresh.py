@@ -55,6 +55,7 @@ def refresh_all(database: Database) -> None:
             database.transact(lambda session, ids=wrong: _refresh_locked(session, ids))  # type: ignore[misc]
     database.transact(lambda session: RegistryRepository(session).mend_words())
     database.transact(lambda session: RegistryRepository(session).mend_items())
+    database.transact(lambda session: RegistryRepository(session).mend_server_texts())
 
 
 def pages(database: Database) -> Iterator[list[int]]:

@@ -146,6 +146,19 @@ class RegistryRepository:
             found.setdefault(entity_id, []).append(AmbiguousName(name, tuple(paths)))
         return found
 
+    def texts_of(self, servers: Sequence[EntityContent]) -> dict[str, str]:
+        """Return what servers say of themselves, by the name that their tools have for them."""
+        rows = [{"server": one.tools_server, "name": one.name, "description": one.description} for one in servers]
+        return dict(self._run("texts_of_servers", rows=json.dumps(rows)))
+
+    def waiting_items(self, server_ids: Sequence[int], limit: int) -> list[int]:
+        """Return ids of items of these servers that wait for a vector."""
+        return [id_ for (id_,) in self._run("waiting_items", ids=list(server_ids), limit=limit)]
+
+    def mend_server_texts(self) -> None:
+        """Let items be found by what their servers say, where it is something else that they are found by."""
+        self._run("mend_server_texts")
+
     def disabled_servers(self, server_ids: Sequence[int]) -> set[str]:
         """Return the names, as items have them, of those of these servers that are disabled."""
         return {name for (name,) in self._run("disabled_servers", ids=list(server_ids))}

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from skillroute.catalogue.model import ItemKey
-from skillroute.catalogue.repository import ItemRepository, ItemRow, Written
-from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter, States
+from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
+from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter, States, read_states
 from skillroute.core.bulk_write import BulkWrite
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
@@ -110,10 +110,17 @@ class _Incoming:
 
 @dataclass(slots=True, kw_only=True)
 class _Done(Done[EntityOutcome]):
-    """The outcomes of one transaction, and the tools that it wrote for them."""
+    """The outcomes of one transaction, and the tools that it wrote for them.
+
+    Attributes
+    ----------
+    waiting : sequence of int
+        Ids of items that wait for a vector, since what their servers say of themselves is new.
+    """
 
     rows: Sequence[ItemRow]
     written: dict[ItemKey, Written]
+    waiting: Sequence[int] = ()
 
 
 class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
@@ -134,6 +141,7 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
         self._kind = kind
         self._one = one
         self._read = _READ[kind]
+        self._database = database
         self._writer = ItemWriter(database, embedder)
         self._embed_entities = EmbedEntities(database, embedder)
         self.caller = caller
@@ -160,14 +168,17 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
 
     def prepare(self, incoming: Sequence[_Incoming], deadline: Deadline) -> bool:
         tools = _tools(incoming)
-        self._embedded = self._writer.embedded(tools, self._writer.states(tools, self.caller), deadline)
+        states = self._writer.states(tools, self.caller) if tools else States()
+        # What the servers will say once they are written: what is embedded now need not be embedded again then.
+        states = replace(states, server_texts=self._database.read(lambda session: _server_texts(session, incoming)))
+        self._embedded = self._writer.embedded(tools, states, deadline)
         return not self._embedded.embedding_unavailable
 
     def store(self, session: Session, some: Sequence[_Incoming]) -> _Done:
         org_id, tools, items = self.caller.org_id, _tools(some), ItemRepository(session)
         entities, namesakes = _upsert(session, some, self.caller, self._check)
         # Read again now that the servers are locked: nobody writes their tools between this look and the commit.
-        states = items.states(org_id, [tool.key for tool in tools]) if tools else {}
+        states = read_states(session, self.caller, [tool.key for tool in tools]) if tools else States()
         rows = replace(self._embedded, items=tools).rows(states)
         done = _Done(rows=rows, written=self._writer.upsert(session, rows, self.caller))
         for thing in some:
@@ -175,7 +186,7 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
             if thing.given.tools is not None:
                 names = [tool.key.name for tool in thing.tools]
                 removed = items.delete_others(org_id, thing.given.content.tools_server, names)
-                counts = _counts(thing, states, done.written, removed)
+                counts = _counts(thing, states.stored, done.written, removed)
             entity, content = entities[thing.index], thing.given.content
             done.outcomes[thing.index] = EntityOutcome(
                 thing.index, _status(entity, counts), entity.id, path=content.path, name=content.name, tools=counts
@@ -184,6 +195,8 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
         if any(entity.created or entity.changed for entity in entities.values()):
             news += sorted(namesakes)  # which tools are theirs may be another matter now
         refresh(session, news)
+        if self._kind == "server" and news:
+            done.waiting = RegistryRepository(session).waiting_items(news, MAX_TOOLS_OF_CALL)
         self._warn_of_names(session, done)
         if self._one is not None:
             self._one.written = visible_entity(session, self._kind, self._one.id, self.caller)
@@ -209,10 +222,16 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
 
     def embed_committed(self, done: _Done, deadline: Deadline | None) -> tuple[Embedded, Embedded]:
         tools = Embedded(complete=False)
-        if deadline is not None:
-            tools = self._writer.embed_overtaken(done.rows, done.written, deadline)
         ids = sorted(outcome.id for outcome in done.outcomes.values() if outcome.id is not None)
+        if deadline is not None:
+            tools = self._writer.embed_overtaken(done.rows, done.written, deadline, done.waiting)
         return self._embed_entities(ids, deadline if tools.complete else None), tools
+
+
+def _server_texts(session: Session, incoming: Sequence[_Incoming]) -> dict[str, str]:
+    """Return what servers with tools say of themselves, by the name that their tools have for them."""
+    servers = [thing.given.content for thing in incoming if thing.tools]
+    return RegistryRepository(session).texts_of(servers) if servers else {}
 
 
 def _tools(incoming: Sequence[_Incoming]) -> list[IncomingItem]:
@@ -241,7 +260,9 @@ def _upsert(
     return written, namesakes - {entity.id for entity in written.values()}
 
 
-def _counts(thing: _Incoming, states: States, written: Mapping[ItemKey, Written], removed: int) -> ToolCounts:
+def _counts(
+    thing: _Incoming, states: Mapping[ItemKey, ItemState], written: Mapping[ItemKey, Written], removed: int
+) -> ToolCounts:
     became = Counter(tool.status(states.get(tool.key), written.get(tool.key)) for tool in thing.tools)
     stored = (written.get(tool.key) or states.get(tool.key) for tool in thing.tools)
     refused = sum(tool is not None and tool.is_refused for tool in stored)

@@ -60,7 +60,7 @@ class ClassificationRepository:
                 server=server,
                 input_schema=schema,
                 embedding_texts=tuple(texts),
-                embedding=None if embedding is None else from_bytes(embedding),
+                embedding=None if embedding is None or model is None else model.direction(from_bytes(embedding)),
             )
             found[id_] = ToClassify(profile, decided_by, decided_hash, decided_at, version)
         return found

@@ -162,7 +162,7 @@ class SkillRepository:
             limit=_MEMBER_PAGE,
         ):
             for _, embedding, confidence in page:
-                yield from_bytes(embedding), confidence
+                yield model.direction(from_bytes(embedding)), confidence
             after = page[-1][0]
 
 

@@ -10,7 +10,8 @@ class IndexedText:
     """The texts of a document for the index: those that are embedded, the words for BM25, and the hash of both.
 
     The first of `embedding_texts` is the whole of it; the next two are views that count half (docs/adr/0003), and any
-    others requests that it serves (docs/adr/0067).
+    others requests that it serves (docs/adr/0067). One that begins with `CONTEXT_MARK` comes last: what is said of that
+    which it belongs to (docs/adr/0069).
     """
 
     embedding_texts: tuple[str, ...]

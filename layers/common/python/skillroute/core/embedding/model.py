@@ -11,6 +11,11 @@ from dataclasses import dataclass
 
 Vector = list[float]
 
+_MINILM = ("all-minilm-l6-v2-int8-v", "tool-minilm-l6-int8-v")
+"""What the names of the packaged models begin with."""
+
+_UNUSED_OF_MINILM = 223
+
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
@@ -18,6 +23,21 @@ class EmbeddingModel:
 
     name: str
     dimension: int
+
+    @property
+    def unused(self) -> int | None:
+        """A place in which all its vectors have 0, where one is known: what is written there changes no cosine to them.
+
+        The last normalisation of MiniLM-L6 leaves three places at 0, for any text and after any tuning.
+        """
+        return _UNUSED_OF_MINILM if self.name.startswith(_MINILM) else None
+
+    def direction(self, vector: Vector) -> Vector:
+        """Return a vector without what `blend` wrote in the unused place, to be compared with others like it."""
+        if self.unused is None or not vector[self.unused]:
+            return vector
+        own = [*vector[: self.unused], 0.0, *vector[self.unused + 1 :]]
+        return normalise(own) or vector
 
     def __str__(self) -> str:
         return f"{self.name} ({self.dimension} dimensions)"
@@ -82,3 +102,32 @@ def weighted_mean(members: Iterable[tuple[Sequence[float], float]]) -> Vector | 
         else:
             total = [t + x * weight for t, x in zip(total, vector, strict=True)]
     return None if total is None else normalise(total)
+
+
+def blend(vector: Vector, other: Vector | None, weight: float, *, unused: int | None) -> Vector:
+    """Return ``(1 - weight) * vector + weight * other`` with L2 norm 1; without another one the vector itself.
+
+    The sum of two directions is shorter than 1. Scaled up, its cosine with everything would grow, and what is blended
+    would go before what is not. So what is missing goes to the unused place, where no request has anything: the cosine
+    of a request is the mean of its cosines. Of models without such a place the sum is scaled (docs/adr/0067).
+
+    Parameters
+    ----------
+    vector, other : list of float
+        Of L2 norm 1.
+    unused : int or None
+        See `EmbeddingModel`.
+
+    Examples
+    --------
+    >>> [round(x, 3) for x in blend([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], 0.5, unused=2)]
+    [0.5, 0.5, 0.707]
+    """
+    if other is None:
+        return vector
+    mixed = [(1.0 - weight) * x + weight * y for x, y in zip(vector, other, strict=True)]
+    if unused is None:
+        return normalise(mixed) or vector
+    mixed[unused] = 0.0
+    mixed[unused] = math.sqrt(max(0.0, 1.0 - dot(mixed, mixed)))
+    return normalise(mixed) or vector

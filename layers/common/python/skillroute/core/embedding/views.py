@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from skillroute.core.embedding.model import Vector, weighted_mean
+from skillroute.core.embedding.model import Vector, blend, weighted_mean
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.encodable import encodable
 from skillroute.core.errors import EmbeddingUnavailable, TextRefused
@@ -13,8 +13,14 @@ from skillroute.core.errors import EmbeddingUnavailable, TextRefused
 VIEW_WEIGHTS = (1.0, 0.5, 0.5)
 """How much a document's texts count towards its vector: the whole of it, and its views (docs/adr/0003)."""
 
-REQUESTS_WEIGHT = 0.3
+REQUESTS_WEIGHT = 0.5
 """How much the mean of the requests that a document serves counts, beside that of its texts (docs/adr/0067)."""
+
+CONTEXT_WEIGHT = 0.1
+"""How much the text of what a document belongs to counts, beside all of its own: a tool's server (docs/adr/0069)."""
+
+CONTEXT_MARK = "\x1f"
+"""What that text begins with, among the document's texts; it is not embedded."""
 
 HARMLESS = "ready"
 """A text that every model takes: one that refuses it refuses everything, as a wrong model name is refused."""
@@ -50,24 +56,31 @@ def embed_views(embedder: Embedder, views: Sequence[Sequence[str]], *, timeout_s
     ----------
     views : sequence of texts
         At least one text each; they count as `VIEW_WEIGHTS` says. More than these are requests that the thing serves:
-        the vector is the mean of that of its texts and that of its requests, which counts `REQUESTS_WEIGHT`.
+        the vector is the mean of that of its texts and that of its requests, which counts `REQUESTS_WEIGHT`. One that
+        begins with `CONTEXT_MARK` says what the thing belongs to, and counts `CONTEXT_WEIGHT` beside all others.
 
     Raises
     ------
     EmbeddingUnavailable
     """
-    texts = list(dict.fromkeys(text for thing_texts in views for text in thing_texts))
+    texts = list(dict.fromkeys(text.removeprefix(CONTEXT_MARK) for thing_texts in views for text in thing_texts))
     vector_of = dict(zip(texts, embedder.embed(texts, timeout_s=timeout_s), strict=True)) if texts else {}
-    return [_mean([vector_of[text] for text in thing_texts]) for thing_texts in views]
+    unused = embedder.model.unused if texts else None
+    return [
+        _vector(thing_texts, [vector_of[text.removeprefix(CONTEXT_MARK)] for text in thing_texts], unused)
+        for thing_texts in views
+    ]
 
 
-def _mean(vectors: Sequence[Vector]) -> Vector:
+def _vector(texts: Sequence[str], vectors: Sequence[Vector], unused: int | None) -> Vector:
+    views = len(VIEW_WEIGHTS)
     # Views of one thing never cancel out to nothing; if they did, the whole text would stand for it.
     mean = weighted_mean(zip(vectors, VIEW_WEIGHTS, strict=False)) or vectors[0]
-    requests = weighted_mean((vector, 1.0) for vector in vectors[len(VIEW_WEIGHTS) :])
-    if requests is None:
-        return mean
-    return weighted_mean([(mean, 1.0 - REQUESTS_WEIGHT), (requests, REQUESTS_WEIGHT)]) or mean
+    others = list(zip(texts, vectors, strict=True))[views:]
+    requests = weighted_mean((vector, 1.0) for text, vector in others if not text.startswith(CONTEXT_MARK))
+    context = weighted_mean((vector, 1.0) for text, vector in others if text.startswith(CONTEXT_MARK))
+    own = blend(mean, requests, REQUESTS_WEIGHT, unused=unused)
+    return blend(own, context, CONTEXT_WEIGHT, unused=unused)
 
 
 def embed_or_refuse(
