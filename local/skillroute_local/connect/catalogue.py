@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
+from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
 from skillroute.catalogue.model import ItemContent
 from skillroute.catalogue.names import name_key
 from skillroute.catalogue.rows import IncomingItem
@@ -62,10 +63,13 @@ class Catalogue:
     embedder : Embedder
     store : Store or None
         Where vectors are kept between two starts.
+    known : KnownRequests
+        What tools of well-known servers are found by, too.
     """
 
-    def __init__(self, embedder: Embedder, store: Store | None = None) -> None:
+    def __init__(self, embedder: Embedder, store: Store | None = None, known: KnownRequests = NOTHING_KNOWN) -> None:
         self._embedder = embedder
+        self._known = known
         self._store = store
         self._index = GuardedIndex(MemoryIndex(), embedder.model)
         self._lock = threading.Lock()  # of the items; the index has its own
@@ -99,7 +103,8 @@ class Catalogue:
             item = Item(item_id(server, one), server, one, content)
             if item.id in incoming:
                 problems.append(f"{server}: {one.kind} {one.name[:100]} is listed twice: the last one is taken")
-            incoming[item.id] = (item, IncomingItem.of(content))
+            known = replace(content, requests=self._known.of(content))
+            incoming[item.id] = (item, IncomingItem.of(known))
         with self._writing:
             self._write(server, incoming, kinds)
         return problems

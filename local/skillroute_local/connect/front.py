@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 from mcp.shared.dispatcher import ProgressFnT
+from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
 from skillroute.core.embedding.port import Embedder
 from skillroute.mcp.arguments import parsed
 from skillroute.mcp.fit import Json
@@ -45,6 +46,8 @@ class Front:
     embedder : Embedder
     count_tokens : callable
     store : Store or None
+    known : KnownRequests
+        See `Catalogue`.
     """
 
     def __init__(
@@ -56,11 +59,12 @@ class Front:
         pins: Sequence[str] = (),
         store: Store | None = None,
         limits: Limits | None = None,
+        known: KnownRequests = NOTHING_KNOWN,
     ) -> None:
         self._pins = pins
         self._store = store
         self._count_tokens = count_tokens
-        self._catalogue = Catalogue(embedder, store)
+        self._catalogue = Catalogue(embedder, store, known)
         self._upstreams = {server.name: Upstream(server, self._take, limits) for server in servers}
         self._calls = Calls(self._catalogue, self._upstreams)
         self._known: set[str] = set()  # servers of which a listing is in the catalogue, be it the last start's

@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import anyio
+from skillroute.catalogue.known_requests import KnownRequests
 from skillroute.core.embedding.packaged import default_model, models_dir
 from skillroute.core.embedding.tokens import TokenCounter
 from skillroute.core.settings import EmbeddingSettings
@@ -64,6 +65,7 @@ def start(files: Sequence[Path], *, port: int | None, pins: Sequence[str], limit
             pins=pins,
             store=Store(default_path()),
             limits=limits,
+            known=KnownRequests(is_on=settings.has_packaged_requests),
         )
         server = AgentServer(front)
         if port is None:

@@ -75,7 +75,9 @@ class ItemRequest(BaseModel):
     """A request that an item serves, and who wrote it."""
 
     text: str = Field(description="As somebody who needs the item would say it.")
-    source: RequestSource = Field(description="Who wrote it: `llm`, `person` or `import`.")
+    source: RequestSource = Field(
+        description="Who wrote it: `llm`, `person`, `import`; `packaged` ones came with Skillroute."
+    )
 
 
 class ItemOut(BaseModel):

@@ -18,7 +18,7 @@ DEFAULT_TOOL_THRESHOLD = 0.3
 """The least cosine similarity at which a tool matches, where a search asks for no other (search-contract BR-003)."""
 
 
-RequestSource = Literal["llm", "person", "import"]
+RequestSource = Literal["llm", "person", "import", "packaged"]
 
 
 class ToolRequest(NamedTuple):

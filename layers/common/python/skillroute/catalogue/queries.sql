@@ -45,7 +45,10 @@ WITH r AS MATERIALIZED (
         tags = excluded.tags,
         metadata = excluded.metadata,
         content_hash = excluded.content_hash,
-        requests = coalesce(excluded.requests, t.requests),
+        -- What is packaged takes the place of nothing that somebody wrote, meanwhile say.
+        requests = CASE WHEN excluded.requests -> 0 ->> 'source' = 'packaged'
+                             AND t.requests -> 0 ->> 'source' IS DISTINCT FROM 'packaged'
+                        THEN coalesce(t.requests, excluded.requests) ELSE coalesce(excluded.requests, t.requests) END,
         updated_at = clock_timestamp()
     WHERE t.content_hash <> excluded.content_hash OR excluded.requests <> coalesce(t.requests, '[]')
     RETURNING t.id, t.server, t.type, t.name, (t.xmax = 0) AS created, t.requests

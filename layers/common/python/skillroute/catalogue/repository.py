@@ -41,7 +41,7 @@ class ItemState:
     is_refused: bool
     is_active: bool
     is_switched_off: bool
-    requests: tuple[ToolRequest, ...] = ()
+    requests: tuple[ToolRequest, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class ItemRepository:
         """Return what is stored under the organisation's own keys; unknown keys are left out."""
         rows = self._run("item_states", org_id=org_id, keys=json.dumps([key._asdict() for key in keys]))
         return {
-            ItemKey(server, type_, name): ItemState(*[*state, to_requests(requests)])
+            ItemKey(server, type_, name): ItemState(*[*state, None if requests is None else to_requests(requests)])
             for server, type_, name, *state, requests in rows
         }
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from skillroute.catalogue.model import ItemContent, ItemKey
+from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
+from skillroute.catalogue.model import ItemContent, ItemKey, ToolRequest
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
 from skillroute.catalogue.text import (
     ToolText,
@@ -37,16 +38,27 @@ class States:
     stored : mapping of ItemKey to ItemState
     server_texts : mapping of str to str
         What registered servers say of themselves, by the names that the items have for them (docs/adr/0069).
+    known : KnownRequests
+        What a tool has that nobody has written requests for.
     """
 
     stored: Mapping[ItemKey, ItemState] = field(default_factory=dict)
     server_texts: Mapping[str, str] = field(default_factory=dict)
+    known: KnownRequests = NOTHING_KNOWN
+
+    def requests_of(self, item: IncomingItem) -> tuple[ToolRequest, ...]:
+        """Return the requests that an item will have: those that it says, that are stored, or that are packaged."""
+        if item.content.requests is not None:
+            return item.content.requests
+        stored = self.stored.get(item.key)
+        requests = stored.requests if stored else None
+        if requests is None or any(request.source == "packaged" for request in requests):
+            return self.known.of(item.content) or requests or ()
+        return requests
 
     def text_of(self, item: IncomingItem) -> IndexedText:
-        """Return its text with what its server says, and the requests that stay where it says nothing of them."""
-        stored, given = self.stored.get(item.key), item.content.requests
-        requests = (stored.requests if stored else ()) if given is None else given
-        server_text = self.server_texts.get(item.key.server)
+        """Return its text with the requests that it will have, and what its server says."""
+        requests, server_text = self.requests_of(item), self.server_texts.get(item.key.server)
         if not requests and server_text is None:
             return item.text
         return text_with(item.text, [request.text for request in requests], server_text)
@@ -106,11 +118,14 @@ class EmbeddedItems:
     def rows(self, states: States) -> list[ItemRow]:
         """Return rows of those that differ from what is stored."""
         changed = [item for item in self.items if not states.is_unchanged(item)]
-        texts = [states.text_of(item) for item in changed]
-        return [
-            ItemRow(item.content, item.content_hash, text, self.vectors.get(text.hash))
-            for item, text in zip(changed, texts, strict=True)
-        ]
+        rows = []
+        for item in changed:
+            text, requests = states.text_of(item), states.requests_of(item)
+            # Those that are stored are not written again: somebody may have written others since.
+            is_new = any(request.source == "packaged" for request in requests)
+            content = replace(item.content, requests=requests) if is_new else item.content
+            rows.append(ItemRow(content, item.content_hash, text, self.vectors.get(text.hash)))
+        return rows
 
 
 class ItemWriter:
@@ -119,16 +134,25 @@ class ItemWriter:
     Parameters
     ----------
     database, embedder
+    known : KnownRequests
+        What tools get that nobody has written requests for; by default nothing.
     """
 
-    def __init__(self, database: Database, embedder: Embedder) -> None:
+    def __init__(self, database: Database, embedder: Embedder, known: KnownRequests = NOTHING_KNOWN) -> None:
         self._database = database
         self._embedder = embedder
+        self._known = known
 
     def states(self, items: Iterable[IncomingItem], caller: Caller) -> States:
         """Return what is stored of items."""
         keys = [item.key for item in items]
-        return self._database.read(lambda session: read_states(session, caller, keys))
+        return self._database.read(lambda session: self.read_states(session, keys, caller))
+
+    def read_states(self, session: Session, keys: Sequence[ItemKey], caller: Caller) -> States:
+        """Return what is stored of items of the caller's organisation, within a transaction."""
+        items = ItemRepository(session)
+        server_texts = items.server_texts(caller.org_id, {key.server for key in keys})
+        return States(items.states(caller.org_id, keys), server_texts, self._known)
 
     def embedded(self, items: Sequence[IncomingItem], states: States, deadline: Deadline) -> EmbeddedItems:
         """Embed the texts that are new, as far as that goes; the items are stored all the same."""
@@ -163,12 +187,6 @@ class ItemWriter:
         ours = [written[row.content.key] for row in rows if row.content.key in written]
         ids = {stored.id for stored in ours if not stored.is_embedded and not stored.is_refused}.union(others)
         return embed_committed(self._database, self._embedder, Collection.TOOLS, sorted(ids), deadline, what="items")
-
-
-def read_states(session: Session, caller: Caller, keys: Sequence[ItemKey]) -> States:
-    """Return what is stored of items of the caller's organisation."""
-    items = ItemRepository(session)
-    return States(items.states(caller.org_id, keys), items.server_texts(caller.org_id, {key.server for key in keys}))
 
 
 def indexed_text(content: ItemContent) -> IndexedText:

@@ -49,7 +49,7 @@ class RequestInput(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     text: _RequestText = Field(description="As somebody who needs the tool would say it.")
-    source: RequestSource = Field("import", description="Who wrote it: llm, person or import.")
+    source: RequestSource = Field("import", description="Who wrote it: llm, person, import; packaged.")
 
 
 _Request = Annotated[

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Unpack
 
 from skillroute.catalogue.access import locked_item, own_item, visible_item
+from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
 from skillroute.catalogue.model import Item, ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
 from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter, States
@@ -59,13 +60,20 @@ class SyncTools(BulkWrite):
     ----------
     servers : ServersOfItems
         Called with the items that are written; derives again what their servers are found by.
+    known : KnownRequests
+        See `ItemWriter`.
     """
 
     def __init__(
-        self, database: Database, embedder: Embedder, servers: ServersOfItems, **options: Unpack[JobOptions]
+        self,
+        database: Database,
+        embedder: Embedder,
+        servers: ServersOfItems,
+        known: KnownRequests = NOTHING_KNOWN,
+        **options: Unpack[JobOptions],
     ) -> None:
         super().__init__(database, embedder, **options)
-        self._writer = ItemWriter(database, embedder)
+        self._writer = ItemWriter(database, embedder, known)
         self._servers = servers
 
     def __call__(self, items: Sequence[object], caller: Caller, *, dry_run: bool = False) -> SyncReport:

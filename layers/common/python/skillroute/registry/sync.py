@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Unpack
 
+from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
 from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
-from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter, States, read_states
+from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter, States
 from skillroute.core.bulk_write import BulkWrite
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
-from skillroute.core.documents.embed import Embedded
+from skillroute.core.documents.embed import Embedded, JobOptions
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import FieldProblem, InvalidInput
 from skillroute.core.hashing import content_hash
@@ -46,7 +47,24 @@ _READ: dict[EntityKind, Callable[[object], EntityGiven]] = {"server": read_serve
 
 
 class SyncRegistry(BulkWrite):
-    """`PUT /api/v1/servers` and `PUT /api/v1/agents`."""
+    """`PUT /api/v1/servers` and `PUT /api/v1/agents`.
+
+    Parameters
+    ----------
+    known : KnownRequests
+        See `ItemWriter`.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        known: KnownRequests = NOTHING_KNOWN,
+        **options: Unpack[JobOptions],
+    ) -> None:
+        super().__init__(database, embedder, **options)
+        self._writer = ItemWriter(database, embedder, known)
+        self._embed_entities = EmbedEntities(database, embedder)
 
     def __call__(
         self, kind: EntityKind, entities: Sequence[object], caller: Caller, *, dry_run: bool = False
@@ -56,7 +74,7 @@ class SyncRegistry(BulkWrite):
         A server's tools become those given, if any are: what is not among them is removed from the catalogue, and what
         is the same keeps its id, its skills and its vector.
         """
-        return self._carry_out(_Entities(kind, self._database, self._embedder, caller), entities, dry_run=dry_run)
+        return self._carry_out(self._writing(kind, caller), entities, dry_run=dry_run)
 
     def one(
         self, kind: EntityKind, entity_id: int, raw: Mapping[str, object], caller: Caller, expected: Expected | None
@@ -89,12 +107,15 @@ class SyncRegistry(BulkWrite):
                 "have versions of their own: leave them out of a request with If-Match, and write them by their ids",
             )
         one: OneWrite[Entity] = OneWrite(entity_id, expected)
-        [outcome] = self._carry_out(_Entities(kind, self._database, self._embedder, caller, one), [raw]).outcomes
+        [outcome] = self._carry_out(self._writing(kind, caller, one), [raw]).outcomes
         if outcome.status == "failed" or one.written is None:
             raise InvalidInput.of(outcome.problems)
         return as_answered(
             one.written, lambda: self._database.read(lambda session: visible_entity(session, kind, entity_id, caller))
         )
+
+    def _writing(self, kind: EntityKind, caller: Caller, one: OneWrite[Entity] | None = None) -> _Entities:
+        return _Entities(kind, self._database, self._writer, self._embed_entities, caller, one)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +154,8 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
         self,
         kind: EntityKind,
         database: Database,
-        embedder: Embedder,
+        writer: ItemWriter,
+        embed_entities: EmbedEntities,
         caller: Caller,
         one: OneWrite[Entity] | None = None,
     ) -> None:
@@ -142,8 +164,8 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
         self._one = one
         self._read = _READ[kind]
         self._database = database
-        self._writer = ItemWriter(database, embedder)
-        self._embed_entities = EmbedEntities(database, embedder)
+        self._writer = writer
+        self._embed_entities = embed_entities
         self.caller = caller
         self._embedded = EmbeddedItems((), {})
         self._tool_count = 0
@@ -178,7 +200,7 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
         org_id, tools, items = self.caller.org_id, _tools(some), ItemRepository(session)
         entities, namesakes = _upsert(session, some, self.caller, self._check)
         # Read again now that the servers are locked: nobody writes their tools between this look and the commit.
-        states = read_states(session, self.caller, [tool.key for tool in tools]) if tools else States()
+        states = self._writer.read_states(session, [tool.key for tool in tools], self.caller) if tools else States()
         rows = replace(self._embedded, items=tools).rows(states)
         done = _Done(rows=rows, written=self._writer.upsert(session, rows, self.caller))
         for thing in some:

@@ -27,6 +27,7 @@ from skillroute.wiring.providers import (
 from skillroute.wiring.secrets import make_address, make_owner_address, read_logins
 
 if TYPE_CHECKING:
+    from skillroute.catalogue.known_requests import KnownRequests
     from skillroute.core.embedding.query import QueryEmbedder
     from skillroute.core.http.lanes import Lanes
     from skillroute.core.postgres.address import AddressSource
@@ -240,6 +241,12 @@ class CoreParts:
     def job(self) -> dict[str, Any]:
         """The options of jobs that embed (`EmbeddingJob`)."""
         return {"after_commit": self.after_commit, "timeout_s": self.settings.batch_timeout_s}
+
+    @cached_property
+    def known_requests(self) -> KnownRequests:
+        from skillroute.catalogue.known_requests import KnownRequests
+
+        return KnownRequests(is_on=self.settings.has_packaged_requests)
 
     def after_commit(self) -> None:
         """Send the work that a commit made, and bring a shared index up to date; replicas look for themselves."""

@@ -31,7 +31,7 @@ class RegistryParts(RerankParts):
     def sync_registry(self) -> SyncRegistry:
         from skillroute.registry.sync import SyncRegistry
 
-        return SyncRegistry(self.database, self.document_embedder, **self.job)
+        return SyncRegistry(self.database, self.document_embedder, self.known_requests, **self.job)
 
     @cached_property
     def registry(self) -> Registry:

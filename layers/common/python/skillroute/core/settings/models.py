@@ -25,6 +25,9 @@ class EmbeddingSettings(Settings):
         False, description="Ask the endpoint for embedding_dimension dimensions; only some models can shorten."
     )
     bedrock_region: str | None = None
+    packaged_requests: bool = Field(
+        True, description="Whether tools of well-known MCP servers get packaged requests, with a packaged model."
+    )
     query_timeout_s: float = Field(10.0, gt=0, le=10, description="The most a query waits for its embedding (EC-009).")
     query_cache_size: int = Field(2048, ge=0, le=1_000_000, description="Query embeddings remembered by one process.")
     embedding_retry_after_s: float = Field(30.0, ge=0, description="How long a failure is remembered (decision 9).")
@@ -51,6 +54,11 @@ class EmbeddingSettings(Settings):
                 f"{', '.join(names)}, or the folder of another in SKILLROUTE_MODEL_DIR"
             )
         return self
+
+    @property
+    def has_packaged_requests(self) -> bool:
+        """Whether tools get packaged requests: with other models, tools without any would lose (docs/adr/0067)."""
+        return self.packaged_requests and self.embedding_provider == "onnx" and self.model_dir is None
 
     @property
     def onnx_dir(self) -> Path:
