@@ -106,7 +106,9 @@ def check_layers(stack: Stack) -> None:
             "CommonLayer": True,
             "DependenciesLayer": True,
             "InferenceLayer": with_server or name != "Aggregate",
-            "IndexLayer": with_server or name in READERS or (in_postgres and name in {"Catalog", "Skills", "Relay"}),
+            "IndexLayer": with_server
+            or name in READERS
+            or (in_postgres and name in {"Catalog", "Skills", "Classify", "Relay"}),
             "QdrantLayer": with_server,
         }
         expected = [layer for layer, wanted in has.items() if wanted]

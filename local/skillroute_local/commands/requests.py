@@ -11,7 +11,8 @@ from skillroute_local.commands import completion
 from skillroute_local.commands.get import ByName
 from skillroute_local.commands.kinds import find, kind_of, offering_name
 from skillroute_local.commands.output import counted, print_line
-from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, print_json
+from skillroute_local.commands.requests_write import write
+from skillroute_local.commands.shared import QUEUES, AsJson, SignRegion, Token, Url, client_for, print_json
 from skillroute_local.commands.tables import Column, show_table
 
 _COLUMNS = (Column("source"), Column("text", sentences=True))
@@ -78,6 +79,9 @@ def clear(
 ) -> None:
     """Take the requests of a tool away: it is found by its own texts again."""
     _write(name, (), (url, token, sign_region), by_name=by_name, as_json=as_json)
+
+
+app.command(epilog=QUEUES)(write)
 
 
 def _write(name: str, texts: Sequence[str], at: At, *, by_name: bool, as_json: bool) -> None:

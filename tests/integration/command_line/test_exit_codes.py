@@ -44,6 +44,7 @@ NEEDS: dict[str, tuple[str, ...] | None] = {
     "requests list": ("calendar/list_events",),
     "requests set": ("calendar/list_events", "what is on today"),
     "requests clear": ("calendar/list_events",),
+    "requests write": ("--dry-run",),
     "dlq list": (),
     "dlq redrive": (),
     "dlq drop": (),

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from skillroute.core.chat.bedrock import BedrockChat
 from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
+from skillroute.skills.classifiers.llm import LlmClassifier
 
+from tests.unit.providers.classification.llm_profiles import EMAIL, tool
 from tests.unit.providers.stubs import Answer, FakeTime, StubServer, bedrock_error
 
 Make = Callable[..., BedrockChat]
@@ -187,3 +189,19 @@ def test_after_close_it_connects_again(bedrock_chat: Make, server: StubServer) -
     chat.close()
 
     assert ask(chat) == {"ok": True}
+
+
+def test_a_classification_asks_for_requests_in_the_same_call(bedrock_chat: Make, server: StubServer) -> None:
+    said = {
+        "assignments": [{"skill_id": "email", "confidence": 0.9, "reasoning": "mail"}],
+        "requests": ["Write to Ann"],
+    }
+    server.script.append(saying(call(said, "classification")))
+
+    classifier = LlmClassifier(bedrock_chat(), writes_requests=True)
+    answer = classifier.classify(tool(wants_requests=True), [EMAIL], timeout_s=10)
+
+    [request] = server.requests
+    [offered] = request.body["toolConfig"]["tools"]
+    assert "requests" in offered["toolSpec"]["inputSchema"]["json"]["required"]
+    assert (answer.assignments[0].skill_id, answer.requests) == ("email", ("Write to Ann",))

@@ -16,7 +16,7 @@ from skillroute.core.observability import logger
 from skillroute.skills.classification import Classification, ProposedAssignment, SkillDraft, settle
 from skillroute.skills.classifiers.llm import LlmClassifier
 from skillroute.skills.classifiers.port import Classifier
-from skillroute.skills.classifiers.prompt import ANSWER_SCHEMA, INSTRUCTIONS
+from skillroute.skills.classifiers.prompt import ANSWER_SCHEMA, CLASSIFY, CLASSIFY_AND_WRITE, INSTRUCTIONS
 from skillroute.skills.model import AssignmentSource
 
 from tests.stubs import chat_server
@@ -221,3 +221,40 @@ def test_a_tool_that_waits_does_not_hold_up_the_others(chat: OpenAIChat, server:
 
         held.release.set()
         assert [each.skill_id for each in slow.result(10).assignments] == ["files"]
+
+
+WRITTEN = ["Book me a table on Friday", "Put the review on everybody's day", "reserve time"]
+
+
+@pytest.mark.parametrize(("writes", "wants", "asks"), [(True, True, True), (True, False, False), (False, True, False)])
+def test_requests_are_asked_for_in_the_same_call_where_they_are_wanted(writes: bool, wants: bool, asks: bool) -> None:
+    chat = FakeChat({**classification(("email", 0.9)), "requests": WRITTEN})
+
+    answer = LlmClassifier(chat, writes_requests=writes).classify(tool(wants_requests=wants), SKILLS, timeout_s=10)
+
+    form = CLASSIFY_AND_WRITE if asks else CLASSIFY
+    assert (chat.instructions, chat.schemas) == ([form.instructions], [form.schema])
+    assert ("requests" in chat.schemas[0]["required"]) is asks
+    assert answer.requests == (tuple(WRITTEN) if asks else None)
+    assert [each.skill_id for each in answer.assignments] == ["email"]
+
+
+@pytest.mark.parametrize("rubbish", [None, "Book me a table", 7, {"text": "x"}])
+def test_requests_that_are_no_list_cost_no_classification(rubbish: object, warned: Warned) -> None:
+    chat = FakeChat({**classification(("email", 0.9)), "requests": rubbish})
+
+    answer = LlmClassifier(chat, writes_requests=True).classify(tool(wants_requests=True), SKILLS, timeout_s=10)
+
+    assert ([each.skill_id for each in answer.assignments], answer.requests) == (["email"], ())
+    assert [line["malformed"] for line in warned] == ([] if rubbish is None else [1])
+
+
+def test_a_server_gets_one_strict_schema_of_both(chat: OpenAIChat, server: ChatServer) -> None:
+    server.script.append(assigning(("email", 0.9), requests=WRITTEN))
+
+    answer = LlmClassifier(chat, writes_requests=True).classify(tool(wants_requests=True), SKILLS, timeout_s=10)
+
+    [request] = server.requests
+    sent = request.body["response_format"]["json_schema"]
+    assert (sent["strict"], sent["schema"]["properties"]["requests"]["type"]) == (True, "array")
+    assert answer.requests == tuple(WRITTEN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -26,6 +26,11 @@ class ToolRequest(NamedTuple):
 
     text: str
     source: RequestSource
+
+
+def are_peoples(requests: Sequence[ToolRequest] | None) -> bool:
+    """Return whether a person wrote or imported one of an item's requests: then no language model writes any."""
+    return any(request.source in {"person", "import"} for request in requests or ())
 
 
 class ItemKey(NamedTuple):

@@ -48,6 +48,8 @@ class Metric(StrEnum):
     DATABASE_UNAVAILABLE = "DatabaseUnavailable"
     TOOLS_CLASSIFIED = "ToolsClassified"
     CLASSIFICATION_FAILED = "ClassificationFailed"
+    REQUESTS_WRITTEN = "RequestsWritten"
+    REQUESTS_DROPPED = "RequestsDropped"
     SUGGESTIONS_CREATED = "SuggestionsCreated"
     SKILLS_AGGREGATED = "SkillsAggregated"
     DISPATCH_FAILED = "DispatchFailed"

@@ -47,6 +47,8 @@ class ToolProfile:
         Its stored vector, L2 norm 1. None while it waits for one.
     embedding_texts : tuple of str
         What its vector is made of (`tool_text.embedding_views`).
+    wants_requests : bool
+        Whether a language model is to write requests for it: it has none, or such of a model for an older text.
     """
 
     id: int
@@ -57,6 +59,7 @@ class ToolProfile:
     input_schema: Mapping[str, Any] | None
     embedding_texts: tuple[str, ...]
     embedding: Vector | None
+    wants_requests: bool = False
 
     @property
     def input_hash(self) -> str:
@@ -116,10 +119,14 @@ class SkillDraft:
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """A classifier's answer for one tool, as it came."""
+    """A classifier's answer for one tool, as it came.
+
+    `requests` are those that it wrote for the tool, whatever they are; None where it was not asked for any.
+    """
 
     assignments: tuple[ProposedAssignment, ...]
     suggestion: SkillDraft | None = None
+    requests: tuple[object, ...] | None = None
 
 
 class Decision(StrEnum):

@@ -7,7 +7,7 @@ SELECT t.id, t.org_id, t.name, t.description, t.server, t.input_schema, coalesce
        CASE WHEN EXISTS (SELECT FROM mcp.tool_skill_assignments a
                          WHERE a.tool_id = t.id AND a.source IN ('human_manual', 'human_override'))
             THEN 'human' ELSE r.classifier END,
-       r.classified_at, o.version
+       r.classified_at, o.version, t.type, t.requests
 FROM mcp.tools t
 LEFT JOIN mcp.documents d ON d.collection = 'mcp_unified_search' AND d.key = t.id::text
 LEFT JOIN mcp.document_vectors v ON v.collection = 'mcp_unified_search' AND v.key = t.id::text
@@ -15,6 +15,19 @@ LEFT JOIN mcp.document_vectors v ON v.collection = 'mcp_unified_search' AND v.ke
 LEFT JOIN mcp.tool_classifications r ON r.tool_id = t.id
 LEFT JOIN mcp.outbox o ON o.queue = 'classify' AND o.key = t.id::text
 WHERE t.id = ANY (:ids::bigint[])
+
+-- name: tools_to_write_requests_for
+-- Those without requests; with `again` also those that a language model alone wrote requests for.
+SELECT id FROM mcp.tools
+WHERE org_id IS NOT DISTINCT FROM :org_id::text AND type = 'tool' AND is_active
+  AND (:server::text IS NULL OR server = :server::text)
+  AND (requests IS NULL OR requests = '[]'
+       OR (:again::boolean AND NOT jsonb_path_exists(requests, '$[*] ? (@.source != "llm")')))
+ORDER BY id
+LIMIT :limit::bigint
+
+-- name: tools_with_requests
+SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[]) AND requests IS NOT NULL AND requests <> '[]'
 
 -- name: lock_tools
 SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[]) ORDER BY id FOR NO KEY UPDATE

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from skillroute.catalogue.item_rows import to_requests
+from skillroute.catalogue.model import ToolRequest, are_peoples
 from skillroute.core.embedding.model import EmbeddingModel, from_bytes, weighted_mean
 from skillroute.core.postgres.database import Session
 from skillroute.skills.classification import SkillProfile, ToolProfile
@@ -30,6 +32,8 @@ class ToClassify:
         When that was.
     version : int or None
         That of the work that waits in the outbox; None when none does.
+    has_requests : bool
+        Whether requests that it serves are stored.
     """
 
     tool: ToolProfile
@@ -37,6 +41,7 @@ class ToClassify:
     decided_hash: str | None
     decided_at: datetime | None
     version: int | None
+    has_requests: bool = False
 
 
 class ClassificationRepository:
@@ -51,7 +56,7 @@ class ClassificationRepository:
         found = {}
         for row in self._run("tools_to_classify", ids=list(item_ids), **_of(model)):
             (id_, org_id, name, description, server, schema, texts, embedding, decided_hash, decided_by, decided_at,
-             version) = row  # fmt: skip
+             version, type_, requests) = row  # fmt: skip
             profile = ToolProfile(
                 id=id_,
                 org_id=org_id,
@@ -62,8 +67,22 @@ class ClassificationRepository:
                 embedding_texts=tuple(texts),
                 embedding=None if embedding is None or model is None else model.direction(from_bytes(embedding)),
             )
-            found[id_] = ToClassify(profile, decided_by, decided_hash, decided_at, version)
+            wants = type_ == "tool" and _wants_requests(to_requests(requests), decided_hash, profile.input_hash)
+            profile = replace(profile, wants_requests=wants)
+            found[id_] = ToClassify(profile, decided_by, decided_hash, decided_at, version, bool(requests))
         return found
+
+    def without_requests(self, org_id: str | None, server: str | None, *, again: bool, limit: int | None) -> list[int]:
+        """Return an organisation's own active tools that no requests are stored of, by id.
+
+        With `again` those are among them that a language model alone wrote requests for.
+        """
+        rows = self._run("tools_to_write_requests_for", org_id=org_id, server=server, again=again, limit=limit)
+        return [row[0] for row in rows]
+
+    def with_requests(self, item_ids: Sequence[int]) -> set[int]:
+        """Return those of these items that requests are stored of."""
+        return {row[0] for row in self._run("tools_with_requests", ids=list(item_ids))}
 
     def lock(self, item_ids: Sequence[int]) -> None:
         """Lock items of any organisation to the end of the transaction."""
@@ -110,6 +129,14 @@ class ClassificationRepository:
     def forget_unassigned(self, org_id: str | None) -> list[int]:
         """Forget what was decided on the organisation's items that fit no skill; return them."""
         return [row[0] for row in self._run("forget_unassigned", org_id=org_id)]
+
+
+def _wants_requests(stored: Sequence[ToolRequest], decided_hash: str | None, input_hash: str) -> bool:
+    """Return whether a language model is to write requests: there are none, or its own for what the tool said before.
+
+    Where nobody decided on the tool yet, requests that it has are taken for those of its text.
+    """
+    return not stored or (decided_hash not in (None, input_hash) and not are_peoples(stored))
 
 
 def _of(model: EmbeddingModel | None) -> dict[str, object]:

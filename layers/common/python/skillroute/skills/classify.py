@@ -12,20 +12,24 @@ from skillroute.core.caller import Caller
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import ClassifierUnavailable, Conflict, InvalidInput
+from skillroute.core.errors import ClassifierUnavailable, Conflict, DependencyUnavailable, InvalidInput, NotBegun
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
+from skillroute.core.time_left import left_s
 from skillroute.skills.classification import HUMAN, MIN_CONFIDENCE, Decision, Outcome
 from skillroute.skills.classification_repository import ClassificationRepository, ToClassify
 from skillroute.skills.classifiers.port import Classifier
 from skillroute.skills.profiles import SkillProfiles
 from skillroute.skills.store_classifications import Answer, StoreClassifications, current_assignments
 from skillroute.skills.suggest import SuggestSkills
+from skillroute.skills.tool_requests.drafted import Drafted
 
 Results = dict[int, Outcome | ClassifierUnavailable]
 _DECIDED = {Decision.CLASSIFIED, Decision.SUGGESTED}
+_REQUESTS_S = 10.0
+"""Of an invocation, for checking and embedding requests: with less left they are not begun."""
 _Asked = tuple[ToClassify, Answer | ClassifierUnavailable]
 
 
@@ -42,6 +46,9 @@ class ClassifyTools:
         The most that one attempt at one tool may take.
     min_confidence : float
         What is less sure is not assigned.
+    write_requests : callable, optional
+        Stores the requests that the classifier wrote for tools of one organisation. What goes wrong with them is
+        logged and costs no classification.
     """
 
     def __init__(
@@ -55,6 +62,7 @@ class ClassifyTools:
         after_commit: Callable[[], object] = lambda: None,
         timeout_s: float = 10.0,
         min_confidence: float = MIN_CONFIDENCE,
+        write_requests: Callable[[Sequence[Drafted], str | None], object] | None = None,
     ) -> None:
         self._database = database
         self._classifier = classifier
@@ -63,6 +71,7 @@ class ClassifyTools:
         self._own_model = own_model
         self._after_commit = after_commit
         self._timeout_s = timeout_s
+        self._write_requests = write_requests
         self._store = StoreClassifications(classifier, min_confidence)
 
     def __call__(self, tool_ids: Sequence[int], *, force: bool = False) -> Results:
@@ -175,7 +184,29 @@ class ClassifyTools:
             count(Metric.TOOLS_CLASSIFIED, sum(outcome.decision in _DECIDED for outcome in stored.outcomes))
             self._suggest.announce(stored.suggested)
             results |= {outcome.tool_id: outcome for outcome in stored.outcomes}
+            decided = {outcome.tool_id for outcome in stored.outcomes if outcome.decision in _DECIDED}
+            self._store_requests([answer for answer in answers if answer.tool.id in decided], org_id)
         return results
+
+    def _store_requests(self, answers: Sequence[Answer], org_id: str | None) -> None:
+        """Store the requests that were written with the answers. They are beside the matter: nothing fails for them."""
+        drafted = [
+            Drafted(answer.tool, answer.classification.requests, is_other_text=answer.seen.has_requests)
+            for answer in answers
+            if answer.classification.requests is not None and answer.tool.wants_requests
+        ]
+        if not drafted or self._write_requests is None:
+            return
+        left = left_s()
+        try:
+            if left is not None and left < _REQUESTS_S:
+                raise NotBegun(f"{left:.0f} s are left of the invocation")
+            self._write_requests(drafted, org_id)
+        except DependencyUnavailable as error:
+            lost = sum(len(one.requests) for one in drafted)
+            count(Metric.REQUESTS_DROPPED, lost)
+            extra = {"tools": len(drafted), "requests": lost, "reason": str(error)}
+            logger.warning("requests of tools not written", extra=extra)
 
 
 def _order(seen: ToClassify) -> tuple[str, int]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from skillroute.core.embedding.packaged import default_model, models_dir
 from skillroute.core.settings import SearchSettings
 from skillroute.wiring.messages import MessageParts
-from skillroute.wiring.registry import RegistryParts
 from skillroute.wiring.search import ToolSearchParts
 from skillroute.wiring.skills import SkillParts
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from skillroute.search.model import SearchRequest, SearchResponse
 
 
-class McpParts(ToolSearchParts, RegistryParts, SkillParts, MessageParts):
+class McpParts(ToolSearchParts, SkillParts, MessageParts):
     """Speaking MCP with agents."""
 
     @cached_property

@@ -101,6 +101,7 @@ def make_classifier(settings: ClassifierSettings, embedder: Embedder, chat: Chat
             chat,
             max_prompt_tokens=settings.classify_prompt_tokens,
             concurrency=settings.classify_concurrency,
+            writes_requests=settings.write_requests,
         )
     from skillroute.skills.classifiers.similarity import SimilarityClassifier
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from skillroute.core.settings import ClassifierSettings
-from skillroute.wiring.parts import CoreParts
+from skillroute.wiring.tool_requests import RequestParts
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from skillroute.skills.sync import SyncSkills
 
 
-class SkillParts(CoreParts):
+class SkillParts(RequestParts):
     """Writing and reading skills, assigning, classifying, suggesting and reviewing."""
 
     @cached_property
@@ -114,6 +114,7 @@ class SkillParts(CoreParts):
             own_model=self.query_embedder.model,
             after_commit=self.after_commit,
             timeout_s=self.of(ClassifierSettings).chat_timeout_s,
+            write_requests=self.write_drafted,
         )
 
     def skill_routers(self, access: Access) -> list[APIRouter]:

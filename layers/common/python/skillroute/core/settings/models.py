@@ -77,6 +77,9 @@ class ClassifierSettings(Settings):
     chat_api_key_secret_arn: str | None = Field(None, description="Secrets Manager secret with the key instead.")
     chat_region: str | None = Field(None, description="Of Bedrock; the function's own when not set.")
     chat_timeout_s: float = Field(10.0, gt=0, le=60, description="The most that one attempt may take.")
+    write_requests: bool = Field(
+        True, description="Whether the classifier llm writes requests for tools that have none, in the same call."
+    )
     classify_prompt_tokens: int = Field(6000, ge=500, le=200_000, description="Budget for the skills in a prompt.")
     classify_concurrency: int = Field(5, ge=1, le=50, description="Tools that the chat model is asked about at once.")
 

@@ -9,7 +9,7 @@ from skillroute.core.observability import logger
 from skillroute.skills.classification import Classification, SkillProfile, ToolProfile
 from skillroute.skills.classifiers.llm_answer import read_answer
 from skillroute.skills.classifiers.llm_offer import offer
-from skillroute.skills.classifiers.prompt import ANSWER_SCHEMA, INSTRUCTIONS, question
+from skillroute.skills.classifiers.prompt import CLASSIFY, CLASSIFY_AND_WRITE, question
 from skillroute.skills.model import AssignmentSource
 
 _MOST_LOGGED = 5
@@ -28,6 +28,8 @@ class LlmClassifier:
         How long a prompt may be. The skills that do not fit are not offered: see `llm_offer`.
     concurrency : int
         How many tools may be given to it at once.
+    writes_requests : bool
+        Whether it is asked, in the same call, for requests of tools that want some (docs/adr/0067).
 
     Examples
     --------
@@ -43,11 +45,13 @@ class LlmClassifier:
         source: AssignmentSource = AssignmentSource.LLM_AUTO,
         max_prompt_tokens: int = 6000,
         concurrency: int = 5,
+        writes_requests: bool = False,
     ) -> None:
         self._chat = chat
         self._source = source
         self._max_prompt_tokens = max_prompt_tokens
         self._concurrency = concurrency
+        self._writes_requests = writes_requests
 
     @property
     def name(self) -> str:
@@ -76,11 +80,12 @@ class LlmClassifier:
         ClassifierAnswerInvalid
             The answer is not a JSON object with a list of assignments.
         """
-        offered = offer(tool, skills, max_tokens=self._max_prompt_tokens)
+        form = CLASSIFY_AND_WRITE if self._writes_requests and tool.wants_requests else CLASSIFY
+        offered = offer(tool, skills, max_tokens=self._max_prompt_tokens, form=form)
         answer = self._chat.answer(
-            INSTRUCTIONS, question(tool, offered.values()), schema=ANSWER_SCHEMA, timeout_s=timeout_s
+            form.instructions, question(tool, offered.values()), schema=form.schema, timeout_s=timeout_s
         )
-        read = read_answer(answer, offered)
+        read = read_answer(answer, offered, with_requests=form is CLASSIFY_AND_WRITE)
         if read.malformed or read.not_offered:
             logger.warning(
                 "parts of a classification left out",

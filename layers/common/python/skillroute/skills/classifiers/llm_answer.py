@@ -36,8 +36,8 @@ class ReadAnswer:
     not_offered: tuple[str, ...]
 
 
-def read_answer(answer: Mapping[str, Any], offered: Collection[str]) -> ReadAnswer:
-    """Read an answer. What is wrong with one assignment costs only that one.
+def read_answer(answer: Mapping[str, Any], offered: Collection[str], *, with_requests: bool = False) -> ReadAnswer:
+    """Read an answer. What is wrong with one assignment costs only that one, and requests are passed on unread.
 
     A confidence outside 0..1 is a number and stays: `classification.settle` judges it. What the model called
     primary is not read, for the most confident assignment is (decision 15).
@@ -54,13 +54,23 @@ def read_answer(answer: Mapping[str, Any], offered: Collection[str]) -> ReadAnsw
     proposed = [proposal for proposal in read if proposal is not None]
     drafted = answer.get("suggested_new_skill")
     suggestion = _suggestion(drafted)
+    requests = answer.get("requests") if with_requests else None
     return ReadAnswer(
         classification=Classification(
-            tuple(proposal for proposal in proposed if proposal.skill_id in offered), suggestion
+            tuple(proposal for proposal in proposed if proposal.skill_id in offered),
+            suggestion,
+            _listed(requests) if with_requests else None,
         ),
-        malformed=len(read) - len(proposed) + (drafted is not None and suggestion is None),
+        malformed=len(read)
+        - len(proposed)
+        + (drafted is not None and suggestion is None)
+        + (requests is not None and not isinstance(requests, list)),
         not_offered=tuple(proposal.skill_id for proposal in proposed if proposal.skill_id not in offered),
     )
+
+
+def _listed(requests: object) -> tuple[object, ...]:
+    return tuple(requests) if isinstance(requests, list) else ()
 
 
 def storable(text: object, longest: int) -> str | None:

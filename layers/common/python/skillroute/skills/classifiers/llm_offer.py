@@ -10,13 +10,15 @@ from operator import mul
 
 from skillroute.catalogue.text import split_name
 from skillroute.skills.classification import SkillProfile, ToolProfile
-from skillroute.skills.classifiers.prompt import ANSWER_SCHEMA, INSTRUCTIONS, estimated_tokens, question, skill_entry
+from skillroute.skills.classifiers.prompt import CLASSIFY, Form, estimated_tokens, question, skill_entry
 
 _WORD = re.compile(r"[^\W_]+")
 _NO_VECTOR = -2.0  # less than any cosine
 
 
-def offer(tool: ToolProfile, skills: Sequence[SkillProfile], *, max_tokens: int) -> dict[str, str]:
+def offer(
+    tool: ToolProfile, skills: Sequence[SkillProfile], *, max_tokens: int, form: Form = CLASSIFY
+) -> dict[str, str]:
     """Choose the skills to offer, so that the prompt is of at most `max_tokens` tokens, as far as one can estimate.
 
     Returns
@@ -27,7 +29,7 @@ def offer(tool: ToolProfile, skills: Sequence[SkillProfile], *, max_tokens: int)
     """
     entries = {skill.id: skill_entry(skill) for skill in skills}
     cost = {skill_id: estimated_tokens(entry) + 1 for skill_id, entry in entries.items()}
-    left = max_tokens - sum(map(estimated_tokens, (INSTRUCTIONS, json.dumps(ANSWER_SCHEMA), question(tool, ()))))
+    left = max_tokens - sum(map(estimated_tokens, (form.instructions, json.dumps(form.schema), question(tool, ()))))
     if sum(cost.values()) <= left:
         return {skill_id: entries[skill_id] for skill_id in sorted(entries)}
     offered: dict[str, str] = {}
