@@ -2,7 +2,8 @@
 
 The mail of `examples/` is written through the service into a fresh PostgreSQL and searched by `MessageSearch`, with the
 real model, over an embedded index. The queries and their grades are those of `message_queries.jsonl`: questions in
-other words than the messages' own, keywords, and identifiers.
+other words than the messages' own, keywords, and identifiers. Those of `message_queries_2.jsonl`, kinds that begin with
+"second", ask in any words, and nothing was chosen on them.
 
 - lexical: BM25 in the index. fts5: PostgreSQL's full text, which the same words stand in.
 - semantic: cosine. hybrid: both, by how much of the query's words is there and, where it says so, by reciprocal rank.
@@ -14,7 +15,7 @@ other words than the messages' own, keywords, and identifiers.
 nDCG@10 has gain 2^grade - 1 over 1 / log2(rank + 1). MRR is 1 / rank of the first message with any grade within the
 first ten. Differences are of pairs, with a 95 % interval of the means of 2,000 resamples of the queries (bootstrap,
 percentiles): one that holds 0 shows nothing. What is left out of queries as too common, and how much a subject counts,
-was chosen on these queries.
+was chosen on the first set.
 
     python benchmarks/message_quality.py --json results/message_quality.json
 """
@@ -45,7 +46,7 @@ from skillroute.mail.text import SearchText, impacts
 from skillroute.wiring import Parts
 from skillroute_local.evaluating.intervals import interval
 
-KINDS = ("paraphrase", "keyword", "identifier")
+SETS = {"": "message_queries", "second, ": "message_queries_2"}
 _TOP = 10
 _FILES: tuple[tuple[MailKind, str], ...] = (
     ("project", "projects"),
@@ -117,12 +118,9 @@ class _ReweighedIndex:
         return self._index.search_terms(collection, weighed, where=where, limit=limit)
 
 
-def judged_queries() -> list[JudgedQuery]:
-    """Return the queries that the project ships."""
-    return [
-        JudgedQuery(line["kind"], line["query"], line["relevant"])
-        for line in read_lines(HERE / "message_queries.jsonl")
-    ]
+def judged_queries(name: str = SETS[""]) -> list[JudgedQuery]:
+    """Return the queries of a set that the project ships."""
+    return [JudgedQuery(line["kind"], line["query"], line["relevant"]) for line in read_lines(HERE / f"{name}.jsonl")]
 
 
 @contextmanager
@@ -192,22 +190,23 @@ def measured(queries: Sequence[JudgedQuery], ranked: Sequence[Sequence[str]]) ->
 def by_kind(queries: Sequence[JudgedQuery]) -> dict[str, list[int]]:
     """Return which queries are of each kind, and all."""
     places = list(enumerate(queries))
-    return {kind: [at for at, query in places if query.kind == kind] for kind in KINDS} | {
+    kinds = dict.fromkeys(query.kind for query in queries)
+    return {kind: [at for at, query in places if query.kind == kind] for kind in kinds} | {
         "all": [at for at, _ in places]
     }
 
 
-def means(queries: Sequence[JudgedQuery], values: Values) -> list[Json]:
+def means(queries: Sequence[JudgedQuery], values: Values, about: str = "") -> list[Json]:
     """Return the mean of each measure, by kind of query and ranking."""
     return [
-        {"kind": kind, "queries": len(chosen), "ranking": name}
+        {"kind": about + kind, "queries": len(chosen), "ranking": name}
         | {measure: round(sum(found[at] for at in chosen) / len(chosen), 4) for measure, found in by_measure.items()}
         for kind, chosen in by_kind(queries).items()
         for name, by_measure in values.items()
     ]
 
 
-def differences(queries: Sequence[JudgedQuery], values: Values, seed: int) -> list[Json]:
+def differences(queries: Sequence[JudgedQuery], values: Values, seed: int, about: str = "") -> list[Json]:
     """Return how much better one ranking is than another, with intervals."""
     rows = []
     for kind, chosen in by_kind(queries).items():
@@ -217,7 +216,7 @@ def differences(queries: Sequence[JudgedQuery], values: Values, seed: int) -> li
                 low, high = interval(found, np.random.default_rng(seed))
                 rows.append(
                     {
-                        "kind": kind,
+                        "kind": about + kind,
                         "difference": f"{one} - {other}" if "," not in other else f"{one} - ({other})",
                         "measure": measure,
                         "mean": round(float(found.mean()), 4),
@@ -231,13 +230,17 @@ def differences(queries: Sequence[JudgedQuery], values: Values, seed: int) -> li
 
 def main() -> None:
     args = arguments(__doc__).parse_args()
-    queries = judged_queries()
+    results: dict[str, list[Json]] = {"means": [], "differences": []}
     with imported() as parts, progress() as bar:
-        values = {
-            name: measured(queries, [rank(query.text) for query in bar.track(queries, description=name)])
-            for name, rank in rankings(parts).items()
-        }
-    results = {"means": means(queries, values), "differences": differences(queries, values, args.seed)}
+        ways = rankings(parts)
+        for about, name in SETS.items():
+            queries = judged_queries(name)
+            values = {
+                way: measured(queries, [rank(query.text) for query in bar.track(queries, description=way)])
+                for way, rank in ways.items()
+            }
+            results["means"] += means(queries, values, about)
+            results["differences"] += differences(queries, values, args.seed, about)
     for title, rows in results.items():
         print_table(title, rows)
     save(args, "message_quality", results)

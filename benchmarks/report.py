@@ -196,14 +196,16 @@ def _registry_quality(results: Json) -> str:
     about = (
         "Queries judged by hand (`benchmarks/registry_queries.md`) on Docker's MCP catalogue, 328 servers with 755 "
         "tools; what each ranking is stands in `benchmarks/registry_quality.py`. Servers are judged on all queries, "
-        "tools on those that name some."
+        "tools on those that name some. Nothing was chosen on the second set."
     )
     titles = {
         "means": "Means by kind of query",
         "shares": "Boost, were another share of the boosts in the score than 0.1",
     }
     tables = dict(zip(titles, _titled(titles, results), strict=True))
-    return "\n\n".join([about, tables["means"], _registry_claim(results["differences"]), tables["shares"]])
+    catalogues = _titled({"catalogues": "Judged requests for tools, by the servers of their tools"}, results)
+    claim = _registry_claim(results["differences"])
+    return "\n\n".join([about, tables["means"], claim, tables["shares"], *catalogues])
 
 
 def _registry_claim(differences: list[Json]) -> str:
@@ -245,8 +247,9 @@ def _registry_latency(results: Json) -> str:
 def _message_quality(results: Json) -> str:
     about = (
         "Queries that are judged by hand on the mail of `examples/`, which was written for it; what each ranking is "
-        "stands in `benchmarks/message_quality.py`. Most queries ask, on purpose, in other words than the messages do, "
-        "so that words alone find little: read the kinds, not the mean over all, which is nobody's traffic. "
+        "stands in `benchmarks/message_quality.py`. Most queries of the first set ask, on purpose, in other words than "
+        "the messages do, so that words alone find little; those of the second do not, and nothing was chosen on them. "
+        "Read the kinds, not the mean over all, which is nobody's traffic. "
         "`hybrid_rerank` is not measured, for no reranker is embedded: it is served as `hybrid`."
     )
     rows = results["differences"]

@@ -42,8 +42,8 @@ def shipped(name: str) -> list[Json]:
     return lines(EXAMPLES / f"{name}.jsonl")
 
 
-def queries() -> list[Json]:
-    return lines(ROOT / "benchmarks" / "message_queries.jsonl")
+def queries(name: str = "message_queries") -> list[Json]:
+    return lines(ROOT / "benchmarks" / f"{name}.jsonl")
 
 
 @cache
@@ -156,14 +156,15 @@ def test_a_made_up_secret_of_each_kind_is_there_to_be_masked(secret: str) -> Non
     assert any(re.search(secret, message["body"]) for message in shipped("messages"))
 
 
-def test_queries_judge_messages_that_exist() -> None:
+@pytest.mark.parametrize("name", ["message_queries", "message_queries_2"])
+def test_queries_judge_messages_that_exist(name: str) -> None:
     keys = {message["key"] for message in shipped("messages")}
-    for query in queries():
+    for query in queries(name):
         assert set(query) == {"query", "kind", "relevant"}
         assert set(query["relevant"]) <= keys
         assert set(query["relevant"].values()) <= {1, 2}
         assert 2 in query["relevant"].values()
-    texts = [query["query"].lower() for query in queries()]
+    texts = [query["query"].lower() for query in queries(name)]
     assert len(set(texts)) == len(texts)
 
 
@@ -175,8 +176,9 @@ def test_queries_are_of_the_three_kinds() -> None:
     assert kinds["identifier"] == 8
 
 
-def test_an_identifier_is_judged_wherever_it_is_named() -> None:
-    for query in (query for query in queries() if query["kind"] == "identifier"):
+@pytest.mark.parametrize("name", ["message_queries", "message_queries_2"])
+def test_an_identifier_is_judged_wherever_it_is_named(name: str) -> None:
+    for query in (query for query in queries(name) if query["kind"] == "identifier"):
         named = re.compile(rf"(?<![\w-]){re.escape(query['query'])}(?![\w-])")
         found = {m["key"] for m in shipped("messages") if named.search(f"{m['subject']}\n{m['body']}")}
         assert found
