@@ -21,6 +21,7 @@ from skillroute.catalogue.sync import MAX_ITEMS
 from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.settings import SearchSettings
+from skillroute.registry.schemas import MAX_ENTITIES
 from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.search.search import ToolSearch
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill
@@ -57,7 +58,8 @@ class Query:
 class JudgedSet:
     """Tools by id, queries, and skills with their members where the set has any.
 
-    `skills_from` says where the skills come from: ``given``, ``category`` or ``k-means`` (made by this benchmark).
+    `servers` are those that the set describes. `skills_from` says where the skills come from: ``given``, ``category``
+    or ``k-means`` (made by this benchmark).
     """
 
     name: str
@@ -66,6 +68,7 @@ class JudgedSet:
     skills: Sequence[NewSkill]
     assignments: Mapping[str, Sequence[Assignment]]
     skills_from: str
+    servers: Sequence[Json] = ()
 
 
 def _lines(file: Path) -> list[Json]:
@@ -102,11 +105,12 @@ def load(
     if name == "examples":
         skills, assignments = _given_skills(folder)
         return JudgedSet(name, tools, queries, skills, assignments, "given")
+    servers = _lines(folder / "servers.jsonl") if (folder / "servers.jsonl").exists() else []
     categories = {tool["id"]: tool["category"] for tool in raw if tool.get("category") and tool["id"] in tools}
     if len(categories) == len(tools):
         skills, assignments = _category_skills(categories)
-        return JudgedSet(name, tools, queries, skills, assignments, "category")
-    return JudgedSet(name, tools, queries, (), {}, "k-means")
+        return JudgedSet(name, tools, queries, skills, assignments, "category", servers)
+    return JudgedSet(name, tools, queries, (), {}, "k-means", servers)
 
 
 def _needs(line: Json) -> tuple[frozenset[str], ...]:
@@ -180,12 +184,28 @@ class Imported:
 
 
 @contextmanager
-def imported(judged: JudgedSet, seed: int, embedder: Embedder | None = None) -> Iterator[Imported]:
-    """Import a set into a fresh database; an embedder of its own may know texts from before."""
+def imported(
+    judged: JudgedSet,
+    seed: int,
+    embedder: Embedder | None = None,
+    *,
+    with_servers: bool = False,
+    packaged_requests: bool = False,
+    remembers_queries: bool = True,
+) -> Iterator[Imported]:
+    """Import a set into a fresh database; an embedder of its own may know texts from before.
+
+    `with_servers` registers the set's servers first. Packaged requests were written for tools that are measured here,
+    so that they are left out where nobody asks for them.
+    """
     with fresh_database() as url:
-        cache = len(judged.queries) + 1  # every query is asked in many ways and embedded once
-        parts = Parts(SearchSettings(database_url=url, query_cache_size=cache), embedder=embedder)
+        # Every query is asked in many ways; it is embedded once, but where the time is measured.
+        cache = len(judged.queries) + 1 if remembers_queries else 0
+        settings = SearchSettings(database_url=url, query_cache_size=cache, packaged_requests=packaged_requests)
+        parts = Parts(settings, embedder=embedder)
         try:
+            for start in range(0, len(judged.servers) if with_servers else 0, MAX_ENTITIES):
+                parts.sync_registry("server", judged.servers[start : start + MAX_ENTITIES], LAPTOP)
             yield Imported(judged, parts, seed)
         finally:
             parts.close()
