@@ -338,6 +338,7 @@ def _titled(titles: Mapping[str, str], results: Json) -> list[str]:
 _SECTIONS = {
     "compare": ("Compared with others", compared),
     "among": ("Among real tools with ordinary names", measured_among),
+    "finding": ("Every way of asking", lambda results: table(results["finding"])),
     "retrieval": ("Retrieval quality", _retrieval),
     "reliability": ("Whether scores are right as often as they say", _reliability),
     "lexical_weights": ("The weights of words in lexical search", _lexical_weights),
