@@ -32,6 +32,16 @@ def test_what_was_used_last_stays() -> None:
     assert (cache.get("a"), cache.get("b"), cache.get("c")) == (1, None, 3)
 
 
+def test_several_are_looked_up_at_once_in_their_order_and_all_of_them_were_used() -> None:
+    cache = cache_of(3)
+    for key in "abc":
+        cache.put(key, 1)
+    assert list(cache.get_all(["b", "x", "a"]).items()) == [("b", 1), ("a", 1)]
+    # WHEN another one comes, the one that was not asked for goes
+    cache.put("d", 1)
+    assert [key for key in "abcd" if cache.get(key) is not None] == ["a", "b", "d"]
+
+
 def test_a_large_one_takes_the_place_of_many() -> None:
     cache = cache_of(100)
     for number in range(10):

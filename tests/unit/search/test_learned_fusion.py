@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -112,10 +111,10 @@ def test_more_of_any_signal_never_makes_a_candidate_less_likely(
     rivals = [*evidence, Evidence(1.0, 22.0)]  # the best of both, so that the best stays what it is
     own = Evidence(0.5 * nearer, 11.0 * more_words, -0.5)
     for better in (
-        replace(own, cosine=own.cosine + 0.1),
-        replace(own, bm25=own.bm25 + 1.0),
-        replace(own, clause_margin=own.clause_margin + 0.1),
-        replace(own, leads_clause=True),
+        own._replace(cosine=own.cosine + 0.1),
+        own._replace(bm25=own.bm25 + 1.0),
+        own._replace(clause_margin=own.clause_margin + 0.1),
+        own._replace(leads_clause=True),
     ):
         *_, before, after = fusion.probabilities(request, [*rivals, own, better])
         assert after >= before - 1e-12

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 from cachetools import LRUCache
@@ -42,6 +42,12 @@ class BoundedCache(Generic[K, V]):
         """Return what is remembered under a key, None when nothing is."""
         with self._lock:
             return self._entries.get(key)
+
+    def get_all(self, keys: Iterable[K]) -> dict[K, V]:
+        """Return what is remembered of some keys, by key, in their order."""
+        with self._lock:
+            entries = self._entries
+            return {key: entries[key] for key in keys if key in entries}
 
     def forget(self, key: K) -> None:
         """Remember nothing under a key any more."""

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from operator import mul
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from skillroute.core.logistic import log_sum_exp, logistic
 
@@ -39,8 +39,7 @@ FEATURES = (
 makes a candidate less likely."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What is known of a candidate.
 
     Attributes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from skillroute.search.retrieve import Candidate, by_rank
 from skillroute.skills.model import SkillKey
@@ -36,6 +35,6 @@ def lift_by_skill(
     def lifted(candidate: Candidate) -> Candidate:
         best = max((skill_scores.get(key, 0.0) for key in skills_of.get(candidate.key, ())), default=0.0)
         score = (1.0 - weight) * candidate.score + weight * best
-        return replace(candidate, score=score, lift=score - candidate.score)
+        return candidate._replace(score=score, lift=score - candidate.score)
 
     return by_rank(map(lifted, candidates))

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from skillroute.core.documents.index.port import LentIndex
-from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
 from skillroute.core.learned_fusion import ClauseEvidence, Evidence, FusedRequest, fusion_for
 from skillroute.search.confidence import Standing
@@ -178,7 +178,7 @@ class HybridRanking:
         skills_of = skills_of_tools(self._index, found)
         most = min((tool.score for tool in known if not tool.is_named), default=1.0)
         return [
-            replace(tool, score=min(tool.score, most))
+            tool._replace(score=min(tool.score, most))
             for tool in found
             if not wanted.isdisjoint(skills_of.get(tool.key, ()))
         ]
@@ -198,7 +198,7 @@ class HybridRanking:
         keys = sorted({*cosines, *words, *named, *(key for clause in clauses for key in clause.candidates)})
         # What only one of them found is scored by the others as well: a guess in its place would be part of the rank.
         cosines |= self._cosines(Collection.TOOLS, [key for key in keys if key not in cosines])
-        words |= {hit.key: hit.score for hit in self._by_words.scored(key for key in keys if key not in words)}
+        words.update(self._by_words.scored(key for key in keys if key not in words))
         margins = {key: max(clause.margin(key) for clause in clauses) for key in keys} if clauses else {}
         leading = {key for clause in clauses for key in clause.first_by_words}
         evidence = [
@@ -252,31 +252,27 @@ class HybridRanking:
             vectors = list(self._clauses.values())
             found = self._index.search_each(Collection.TOOLS, vectors, where=where, limit=CLAUSE_POOL)
             for known, hits in zip(nearest, found, strict=True):
-                known |= {hit.key: _clamped(hit.score) for hit in hits}
+                known.update(_cosines_of(hits))
         return [
             ClauseEvidence.of(_highest(known, CLAUSE_POOL), self._sharing_a_word(clause, wheres, CLAUSE_POOL))
             for clause, known in zip(self._clauses, nearest, strict=True)
         ]
 
     def _nearest(self, vector: Vector, wheres: Sequence[IndexFilter], limit: int) -> dict[str, float]:
-        return {
-            hit.key: _clamped(hit.score)
-            for where in wheres
-            for hit in self._index.search(Collection.TOOLS, vector, where=where, limit=limit)
-        }
+        found = [self._index.search(Collection.TOOLS, vector, where=where, limit=limit) for where in wheres]
+        return _cosines_of(hit for hits in found for hit in hits)
 
     def _sharing_a_word(self, text: str, wheres: Sequence[IndexFilter], limit: int) -> dict[str, float]:
-        return {
-            hit.key: hit.score
-            for where in wheres
-            for hit in self._index.search_text(Collection.TOOLS, text, where=where, limit=limit)
-        }
+        scores: dict[str, float] = {}
+        for where in wheres:
+            scores.update(self._index.search_text(Collection.TOOLS, text, where=where, limit=limit))
+        return scores
 
     def _cosines(self, collection: Collection, keys: Sequence[str]) -> dict[str, float]:
         if not keys:
             return {}
         hits = self._index.search(collection, self._vector, where=IndexFilter(keys=keys), limit=len(keys))
-        return {hit.key: _clamped(hit.score) for hit in hits}
+        return _cosines_of(hits)
 
 
 def _highest(scores: Mapping[str, float], count: int) -> Mapping[str, float]:
@@ -285,8 +281,8 @@ def _highest(scores: Mapping[str, float], count: int) -> Mapping[str, float]:
     return dict(sorted(scores.items(), key=lambda found: -found[1])[:count])
 
 
-def _clamped(cosine: float) -> float:
-    return 0.0 if cosine < 0.0 else min(1.0, cosine)
+def _cosines_of(hits: Iterable[IndexHit]) -> dict[str, float]:
+    return {key: 0.0 if score < 0.0 else min(1.0, score) for key, score in hits}
 
 
 def _above(threshold: float, tools: Iterable[Candidate]) -> list[Candidate]:

@@ -62,7 +62,7 @@ def skills_where(caller: Caller) -> IndexFilter:
 def passes(where: IndexFilter, skill: Mapping[str, Any]) -> bool:
     """Tell from a skill's payload whether it passes `skills_where`, for one that was not searched but looked up."""
     hidden = where.none_of.get("hidden_from", ())
-    return skill["org_id"] in where.any_of["org_id"] and set(hidden).isdisjoint(skill["hidden_from"])
+    return skill["org_id"] in where.any_of["org_id"] and not any(org in skill["hidden_from"] for org in hidden)
 
 
 def tools_where(

@@ -7,7 +7,7 @@ a reranker, or where it fails or has no time, the search is served as `hybrid` a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from skillroute.catalogue.text import rerank_text
 from skillroute.core.documents.index.port import SearchedIndex
@@ -97,8 +97,8 @@ class RerankStage:
             return list(candidates), None
         # On the scale that the head leaves below itself: scores fall all the way down.
         floor = min(reranked.probabilities.values())
-        first = [replace(candidate, score=reranked.probabilities[candidate.key]) for candidate in head]
-        return [*first, *(replace(candidate, score=candidate.score * floor) for candidate in tail)], reranked
+        first = [candidate._replace(score=reranked.probabilities[candidate.key]) for candidate in head]
+        return [*first, *(candidate._replace(score=candidate.score * floor) for candidate in tail)], reranked
 
     def _rerank(self, head: Sequence[Candidate]) -> Reranked:
         timeout_s = rerank_within_s(self._timeout_s)

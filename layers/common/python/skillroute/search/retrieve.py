@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from skillroute.catalogue.mentions import Named, mentions
 from skillroute.core.documents.index.port import SearchedIndex
@@ -27,8 +26,7 @@ _MOST_OF_A_NAME = 1_000
 Keyed = TypeVar("Keyed", bound="Candidate | IndexHit")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A record that matched: what it is sorted by, and its plain cosine similarity where there is one.
 
     `is_named` tells that the query names it: it stands before all that is not named, and has no higher score for that.

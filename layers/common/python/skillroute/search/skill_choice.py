@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from skillroute.search.retrieve import Candidate
 from skillroute.skills.model import SkillKey
@@ -31,7 +30,7 @@ def one_a_tool(
     of_tools = [
         (-tool.score, min(known), known)
         for tool in tools
-        if (known := {places[key] for key in skills_of.get(tool.key, ()) if key in places})
+        if tool.key in skills_of and (known := {places[key] for key in skills_of[tool.key] if key in places})
     ]
     chosen: set[int] = set()
     for _, first, known in sorted(of_tools, key=lambda of_tool: of_tool[:2]):
@@ -52,8 +51,8 @@ def among_others(
         Of the others, whose scores are those of their tools.
     """
     return [
-        replace(
-            skill, score=max((one.score for one in others if cosines.get(one.key, 0.0) <= skill.score), default=0.0)
+        skill._replace(
+            score=max((one.score for one in others if cosines.get(one.key, 0.0) <= skill.score), default=0.0)
         )
         for skill in without_tools
     ]

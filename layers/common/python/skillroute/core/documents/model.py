@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillroute.core.embedding.model import EmbeddingModel
 
@@ -109,9 +109,11 @@ class IndexFilter:
     keys: Sequence[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class IndexHit:
-    """A record's key and its raw score: the cosine (-1..1) or the BM25 score (0 and up)."""
+class IndexHit(NamedTuple):
+    """A record's key and its raw score: the cosine (-1..1) or the BM25 score (0 and up).
+
+    A tuple, as all values that a search makes hundreds of: one takes a quarter of the time of a frozen dataclass.
+    """
 
     key: str
     score: float

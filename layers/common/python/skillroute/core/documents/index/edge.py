@@ -6,6 +6,9 @@ built HNSW. Making a collection 140 ms and 33 MB, opening it again 20 ms.
 
 Every call holds the GIL for its whole run. That makes calls atomic among Python threads (eight of them writing,
 deleting and searching for six seconds: no error), so there is no lock here, and no gain from searching in two threads.
+Threads of Edge's own, which search segments side by side, are no gain either: there are one or two segments. On two
+cores Edge would keep eight for each collection, and all of them wake at every call; with one, the caller's thread
+does the work.
 
 Edge is imported at the top: the wiring imports this module only where the embedded index is configured, and it costs
 3 ms.
@@ -78,6 +81,7 @@ class EdgeIndex(PointIndex):
             sparse_vectors={schema.BM25: edge.EdgeSparseVectorParams()},  # no IDF: docs/adr/0025
             hnsw_config=_GRAPH,
             payload_memory=edge.Memory.Cached,
+            max_search_threads=1,
             wal_enabled=False,
         )
         with _translated(collection):

@@ -169,10 +169,10 @@ class PointIndex(ABC):
         return 0 if conditions is None else self._count(collection, conditions)
 
     def _hits(self, collection: Collection, found: Sequence[Scored], limit: int) -> list[IndexHit]:
+        numbered = [(-score, point) for point, score in found if isinstance(point, int)]
+        if len(numbered) == len(found):  # nearly always: mail has a thousand a search, and numbers need no lookup
+            return [IndexHit(str(point), -lost) for lost, point in sorted(numbered)[:limit]]
         unnamed = [point for point, _ in found if isinstance(point, str)]
-        if not unnamed:  # by far the most hits: mail has a thousand a search, and numbers need neither lookup nor key
-            numbered = sorted([(-score, point) for point, score in found if isinstance(point, int)])
-            return [IndexHit(str(point), -lost) for lost, point in numbered[:limit]]
         scores = dict(found)
         named = self._read(collection, unnamed, [schema.KEY_FIELD])
         keys = {

@@ -18,14 +18,13 @@ from skillroute.core.documents.model import Collection, IndexFilter, IndexRecord
 from skillroute.core.embedding.model import EmbeddingModel
 
 _MOST_PAYLOADS = 20_000
-_MOST_BYTES = 32 * 1024 * 1024
+_MOST_BYTES = {Collection.TOOLS: 28 * 1024 * 1024, Collection.SKILLS: 4 * 1024 * 1024}
+"""Of each collection that is remembered: of mail and of the registry searches look up others each time."""
 _MOST_COUNTS = 4_096
 _OF_A_PAYLOAD = 1_000
 """Bytes beside its description."""
 
 _Payload = Mapping[str, Any]
-_REMEMBERED = frozenset({Collection.TOOLS, Collection.SKILLS})
-"""Of mail and of the registry searches look up others each time."""
 
 
 def _size(payload: _Payload) -> int:
@@ -39,9 +38,10 @@ class RememberingIndex(GuardedIndex):
         super().__init__(inner, model)
         self._lock = threading.Lock()
         self._writes: Counter[Collection] = Counter()
-        self._payloads: BoundedCache[tuple[Collection, str], _Payload] = BoundedCache(
-            max_entries=_MOST_PAYLOADS, max_bytes=_MOST_BYTES, size_of=_size
-        )
+        self._payloads: dict[Collection, BoundedCache[str, _Payload]] = {
+            collection: BoundedCache(max_entries=_MOST_PAYLOADS, max_bytes=most, size_of=_size)
+            for collection, most in _MOST_BYTES.items()
+        }
         self._counts: dict[Any, int] = {}
 
     def upsert(self, collection: Collection, records: Sequence[IndexRecord]) -> None:
@@ -60,22 +60,25 @@ class RememberingIndex(GuardedIndex):
 
     def payloads(self, collection: Collection, keys: Sequence[str]) -> dict[str, _Payload]:
         """Return the payloads of the records that exist, by key, in the order of `keys`; those not known are read."""
-        if collection not in _REMEMBERED:
+        remembered = self._payloads.get(collection)
+        if remembered is None:
             return super().payloads(collection, keys)
         writes = self._writes[collection]
-        known = {key: self._payloads.get((collection, key)) for key in keys}
-        missing = [key for key, payload in known.items() if payload is None]
-        read = super().payloads(collection, missing) if missing else {}
+        known = remembered.get_all(keys)
+        missing = [key for key in keys if key not in known]
+        if not missing:
+            return known
+        read = super().payloads(collection, missing)
         with self._lock:
             if self._writes[collection] == writes:  # else what was read may be older than what is there now
                 for key, payload in read.items():
-                    self._payloads.put((collection, key), payload)
-        whole = {key: read.get(key) if payload is None else payload for key, payload in known.items()}
-        return {key: payload for key, payload in whole.items() if payload is not None}
+                    remembered.put(key, payload)
+        known |= read
+        return {key: known[key] for key in keys if key in known}
 
     def count(self, collection: Collection, *, where: IndexFilter | None = None) -> int:
         """Return how many records pass the filter."""
-        if where is None or where.keys is not None or collection not in _REMEMBERED:
+        if where is None or where.keys is not None or collection not in self._payloads:
             return super().count(collection, where=where)
         writes, name = self._writes[collection], (collection, _conditions(where))
         if (known := self._counts.get(name)) is not None:
@@ -92,8 +95,9 @@ class RememberingIndex(GuardedIndex):
         with self._lock:
             self._writes[collection] += 1
             self._counts = {name: counted for name, counted in self._counts.items() if name[0] is not collection}
-            for key in keys:
-                self._payloads.forget((collection, key))
+            if (remembered := self._payloads.get(collection)) is not None:
+                for key in keys:
+                    remembered.forget(key)
 
 
 def _conditions(where: IndexFilter) -> tuple[Any, ...]:
