@@ -174,19 +174,35 @@ def endless(pairs: Sequence[Pair], pool: Pool, size: int, rng: random.Random) ->
         yield from batches(pairs, pool, size, rng)
 
 
+def shown(tools: Iterable[Tool], most: int, rng: random.Random) -> list[list[tuple[float, str]]]:
+    """Return the views of tools that a batch shows, each with its weight: all three, or one drawn by the weights."""
+    weighed = [list(zip(VIEW_WEIGHTS, tool.views, strict=True)) for tool in tools]
+    if most >= len(VIEW_WEIGHTS):
+        return weighed
+    return [rng.choices(views, weights=VIEW_WEIGHTS) for views in weighed]
+
+
 def loss_of(
-    encoder: Encoder, texts: Texts, negatives: Negatives, batch: Sequence[Pair], rng: random.Random, scale: float
+    encoder: Encoder,
+    texts: Texts,
+    negatives: Negatives,
+    batch: Sequence[Pair],
+    rng: random.Random,
+    *,
+    scale: float,
+    views: int,
 ) -> torch.Tensor:
     """Return the loss of a batch, with a mined tool for every second request: those of the others count for all."""
     hard = negatives.hard
     mined = [rng.choice(hard[text]) for text, _, _ in batch[rng.randrange(2) :: 2] if hard.get(text)]
     tools = list(dict.fromkeys([id_ for _, id_, _ in batch] + mined))
-    views = [negatives.pool.tools[id_].views for id_ in tools]
-    distinct = list(dict.fromkeys([text for text, _, _ in batch] + [view for tool in views for view in tool]))
+    of_tools = shown([negatives.pool.tools[id_] for id_ in tools], views, rng)
+    listed = [text for text, _, _ in batch] + [text for view in of_tools for _, text in view]
+    distinct = list(dict.fromkeys(listed))
     place = {text: index for index, text in enumerate(distinct)}
     vectors = embed(encoder, texts, distinct, TOOLS)
     asked = vectors[[place[text] for text, _, _ in batch]]
-    total = sum(weight * vectors[[place[tool[view]] for tool in views]] for view, weight in enumerate(VIEW_WEIGHTS))
+    total = sum(column[0][0] * vectors[[place[text] for _, text in column]] for column in zip(*of_tools, strict=True))
     logits = scale * asked @ torch.nn.functional.normalize(total, dim=-1).T
     right = torch.tensor([tools.index(id_) for _, id_, _ in batch], device=logits.device)
     left_out = [
@@ -231,7 +247,7 @@ class Training:
         self._pairs = {name: pairs_of(self._pools[name], most) for part, _ in SHARES for name, most in part.items()}
         self._say(pairs={name: len(made) for name, made in self._pairs.items()})
         self._negatives = self._mined(arguments.start)
-        self._kept = Kept(published, self._texts, list(self._pools.values()), 8_000)
+        self._kept = Kept(published, self._texts, list(self._pools.values()), arguments.kept)
         self._optimiser = torch.optim.AdamW(self._encoder.parameters(), lr=arguments.lr, weight_decay=0.01)
         self._state = arguments.output / "state.pt"
         self._steps, self._spent_s = 0, 0.0
@@ -301,8 +317,16 @@ class Training:
         for group in self._optimiser.param_groups:
             group["lr"] = arguments.lr * rate
         with torch.autocast(self._device.type, torch.bfloat16):
-            loss = loss_of(self._encoder, self._texts, self._negatives[name], batch, rng, scale=arguments.scale)
-            moved = self._kept.loss_of(self._encoder, arguments.batch // 2, rng)
+            loss = loss_of(
+                self._encoder,
+                self._texts,
+                self._negatives[name],
+                batch,
+                rng,
+                scale=arguments.scale,
+                views=arguments.views,
+            )
+            moved = self._kept.loss_of(self._encoder, arguments.batch // 3, rng)
         self._optimiser.zero_grad()
         (loss + arguments.keep * moved).backward()
         torch.nn.utils.clip_grad_norm_(self._encoder.parameters(), 1.0)
@@ -361,12 +385,14 @@ def main() -> None:
     parser.add_argument("--start", default="tool-minilm-l6", help=f"a packaged model; {PUBLISHED} for the published")
     parser.add_argument("--minutes", type=float, default=40.0, help="of training, behind the mining of negatives")
     parser.add_argument("--steps", type=int, help="instead of minutes: the same on every machine")
-    parser.add_argument("--batch", type=int, default=96, help="requests a step")
+    parser.add_argument("--batch", type=int, default=64, help="requests a step")
+    parser.add_argument("--views", type=int, choices=(1, 3), default=1, help="of a tool, that a batch shows: one drawn")
+    parser.add_argument("--kept", type=int, default=3_000, help="texts of the general type that are held")
     parser.add_argument("--lr", type=float, default=4e-5, help="highest learning rate")
     parser.add_argument("--scale", type=float, default=20.0, help="of the cosines, in the loss")
     parser.add_argument("--keep", type=float, default=30.0, help="weight of what texts of the general type moved")
     parser.add_argument("--dropout", type=float, default=0.05)
-    parser.add_argument("--max-tokens", type=int, default=72, help="of a text while training")
+    parser.add_argument("--max-tokens", type=int, default=64, help="of a text while training")
     parser.add_argument("--shares", type=float, nargs="+", default=[0.3, 0.5, 0.7, 1.0], help="of the tuned weights")
     parser.add_argument("--keep-every", type=int, default=50, help="steps")
     parser.add_argument("--seed", type=int, default=1)
