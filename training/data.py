@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -115,10 +115,22 @@ def _queries(raw: Iterable[Json], tools: dict[str, Tool]) -> list[Query]:
     return made
 
 
+def _merged(raw: Iterable[Json]) -> list[Json]:
+    """Return requests of which each text stands once; written for several tools, each of them serves it."""
+    made: dict[str, Json] = {}
+    for line in raw:
+        known = made.setdefault(line["query"], {**line, "needs": [[]]})
+        known["needs"][0] += line["relevant"]
+    return list(made.values())
+
+
 def load_pool(name: str) -> Pool:
-    """Load a judged set, the requests written for training (``tool-requests``), or a catalogue with its requests."""
+    """Load a judged set, the requests written for training (``tool-requests``), or a catalogue with its requests.
+
+    ``mcp-requests`` are those written for the tools of real MCP servers, ``more/...`` a set of public requests.
+    """
     folder = DATA / name
-    raw = lines(folder / "tools.jsonl")
+    raw = lines((DATA / "more" / "mcp-catalogue" if name == "mcp-requests" else folder) / "tools.jsonl")
     if name == "tool-requests":
         for file in sorted(REQUESTS.glob("new-tools-*.jsonl")):
             raw += lines(file)
@@ -127,6 +139,12 @@ def load_pool(name: str) -> Pool:
         queries = lines(folder / "queries.jsonl")
         for file in sorted([*REQUESTS.glob("new-queries-*.jsonl"), *REQUESTS.glob("tasks-*.jsonl")]):
             queries += lines(file)
+    elif name == "mcp-requests":
+        tools = {line["id"]: tool_of(line, line["server"]) for line in raw}
+        queries = _merged(lines(folder / "queries.jsonl"))
+    elif name.startswith("more/"):
+        tools = {line["id"]: tool_of(line, line.get("server") or line.get("category") or line["id"]) for line in raw}
+        queries = lines(folder / "queries.jsonl")
     elif name.endswith("-catalog"):
         tools = {line["id"]: tool_of(line, line["server"]) for line in raw}
         file = JUDGED / f"{name.removesuffix('-catalog').removesuffix('-mcp')}.jsonl"
@@ -152,15 +170,34 @@ def load_unserved() -> list[Query]:
     return [Query(line["query"], line["kind"], ()) for line in lines(JUDGED / "nothing_fits.jsonl")]
 
 
-def training_pairs(pool: Pool, *, most_per_tool: int) -> list[tuple[str, str, frozenset[str]]]:
+def load_stated(name: str) -> list[Query]:
+    """Return the needs of a catalogue's requests as an agent states them, each with the tools that serve it.
+
+    Where a request has other needs than its tools were judged for, every right tool of the request serves each.
+    """
+    stem = name.removesuffix("-catalog").removesuffix("-mcp")
+    judged = {line["id"]: line["needs"] for line in lines(JUDGED / f"{stem}.jsonl")}
+    made = []
+    for line in lines(JUDGED / "needs.jsonl"):
+        if line["id"] in judged:
+            needs = judged[line["id"]]
+            if len(needs) != len(line["needs"]):
+                needs = [[id_ for need in needs for id_ in need]] * len(line["needs"])
+            made += [Query(text, "stated", (tuple(ids),)) for text, ids in zip(line["needs"], needs, strict=True)]
+    return made
+
+
+def training_pairs(
+    pool: Pool, *, most_per_tool: int, kinds: Collection[str] | None = None
+) -> list[tuple[str, str, frozenset[str]]]:
     """Return (request, one of its tools, all of its tools) of what may be trained on; a tool has a limited number.
 
-    A request with several needs makes a pair for each.
+    A request with several needs makes a pair for each. Of kinds that are not given there are none.
     """
     count: dict[str, int] = {}
     made = []
     for query in sorted(pool.queries, key=lambda query: hashlib.sha256(query.text.encode()).digest()):
-        if pool.is_held_out(query):
+        if pool.is_held_out(query) or (kinds is not None and query.kind not in kinds):
             continue
         for need in query.needs:
             if count.get(need[0], 0) < most_per_tool:

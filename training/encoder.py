@@ -7,10 +7,12 @@ that `layers/inference/build_model.py` makes its graph of tuned weights as it do
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import onnx
 import torch
+from onnx import numpy_helper
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -105,6 +107,43 @@ def published_encoder(dropout: float = 0.0) -> Encoder:
     return encoder
 
 
+def packaged_encoder(folder: Path, dropout: float = 0.0) -> Encoder:
+    """Return the encoder with the weights of a packaged int8 graph: what `build_model.py` wrote, read back.
+
+    Each weight is its integer times its scale, so that the same graph would be built of them again.
+    """
+    graph = onnx.load(str(folder / "model.onnx")).graph
+    packed = {one.name: torch.from_numpy(numpy_helper.to_array(one).copy()) for one in graph.initializer}
+    encoder = Encoder(dropout)
+    encoder.load_state_dict(_unpacked(packed), strict=True)
+    return encoder
+
+
+def _unpacked(packed: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return weights by their published names, from the constants of an int8 graph with types."""
+    words = packed["embeddings.word.table"].float() * packed["embeddings.word.scale"]
+    weights = {
+        "embeddings.word_embeddings.weight": words,
+        "embeddings.position_embeddings.weight": packed["embeddings.position.table"],
+        "embeddings.token_type_embeddings.weight": packed["embeddings.type.table"],
+    }
+    weights |= {name: value for name, value in packed.items() if ".LayerNorm." in name}
+    for name in [name.removesuffix(".weight_scale") for name in packed if name.endswith(".weight_scale")]:
+        weight = (packed[f"{name}.weight"].float() * packed[f"{name}.weight_scale"]).T
+        bias = packed[f"{name}.bias"]
+        if not name.endswith(".attention.self"):
+            weights |= {f"{name}.weight": weight, f"{name}.bias": bias}
+            continue
+        for role, part, part_bias in zip(("query", "key", "value"), weight.chunk(3), bias.chunk(3), strict=True):
+            weights |= {f"{name}.{role}.weight": part, f"{name}.{role}.bias": part_bias}
+    return weights
+
+
+def averaged(one: Mapping[str, Tensor], other: Mapping[str, Tensor], share: float) -> dict[str, Tensor]:
+    """Return weights of which `share` are those of `other`, the rest those of `one`."""
+    return {name: torch.lerp(value, other[name], share) for name, value in one.items()}
+
+
 def tell_tools_apart(encoder: Encoder) -> None:
     """Move the type of tools away from that of other texts, in a direction that a fixed seed draws.
 
@@ -175,3 +214,14 @@ def embed(
     places = torch.empty(len(order), dtype=torch.long, device=device)
     places[torch.tensor(order, device=device)] = torch.arange(len(order), device=device)
     return torch.cat(parts)[places]
+
+
+@torch.no_grad()
+def text_vectors(encoder: Encoder, texts: Texts, batch: Sequence[str], token_type: int) -> Tensor:
+    """Return vectors of texts, float32 [texts, 384], of length 1, on the CPU."""
+    device = encoder.embeddings.LayerNorm.weight.device.type
+    with torch.autocast(device, torch.bfloat16):
+        parts = [
+            embed(encoder, texts, batch[at : at + 1024], token_type).float().cpu() for at in range(0, len(batch), 1024)
+        ]
+    return torch.cat(parts)

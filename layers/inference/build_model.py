@@ -77,6 +77,17 @@ class Graph:
 
 Linear = Callable[[Graph, str, str, Array, Array], str]
 Lookup = Callable[[Graph, str, str, Array], str]
+Rounding = Callable[[Array], Array]
+
+
+def by_chance(seed: int) -> Rounding:
+    """Return a rounding that goes up as often as a number is near to the next: right on average.
+
+    Weights that were tuned from those of an int8 graph lie near its steps, and moved by less than half of one. To the
+    nearest, 999 of 1,000 go back to where they began, and what was learned with them.
+    """
+    rng = np.random.default_rng(seed)
+    return lambda values: np.floor(values + rng.random(values.shape))
 
 
 def linear_fp32(graph: Graph, name: str, x: str, weight: Array, bias: Array) -> str:
@@ -85,14 +96,14 @@ def linear_fp32(graph: Graph, name: str, x: str, weight: Array, bias: Array) -> 
     return graph.one("Add", name, [product, graph.constant(f"{name}.bias", bias)])
 
 
-def linear_int8(graph: Graph, name: str, x: str, weight: Array, bias: Array) -> str:
+def linear_int8(graph: Graph, name: str, x: str, weight: Array, bias: Array, *, rounded: Rounding = np.rint) -> str:
     """The same in integers: one scale for each token, one for each output.
 
     A token's scale depends on that token only. `quantize_dynamic` takes one scale over the whole tensor: a single large
     activation coarsens every token, and a text's vector changes with the texts that share its batch.
     """
     weight_scale = np.abs(weight).max(axis=1) / WEIGHT_LEVELS
-    codes = np.clip(np.rint(weight / weight_scale[:, None]), -WEIGHT_LEVELS, WEIGHT_LEVELS).astype(np.int8)
+    codes = np.clip(rounded(weight / weight_scale[:, None]), -WEIGHT_LEVELS, WEIGHT_LEVELS).astype(np.int8)
     largest = graph.one("Abs", f"{name}.magnitude", [x])
     largest = graph.one("ReduceMax", f"{name}.largest", [largest, graph.constant("axis.1", INT64([1]))], keepdims=1)
     column = graph.one("Mul", f"{name}.scale", [largest, graph.constant("step", np.array(1 / 127, np.float32))])
@@ -111,10 +122,10 @@ def lookup_fp32(graph: Graph, name: str, ids: str, table: Array) -> str:
     return graph.one("Gather", name, [graph.constant(f"{name}.table", table), ids])
 
 
-def lookup_int8(graph: Graph, name: str, ids: str, table: Array) -> str:
+def lookup_int8(graph: Graph, name: str, ids: str, table: Array, *, rounded: Rounding = np.rint) -> str:
     """Rows of an int8 table, each with a scale of its own: half of the file, at no measurable loss."""
     scale = np.abs(table).max(axis=1, keepdims=True) / 127
-    codes = np.clip(np.rint(table / np.where(scale == 0, 1, scale)), -127, 127).astype(np.int8)
+    codes = np.clip(rounded(table / np.where(scale == 0, 1, scale)), -127, 127).astype(np.int8)
     rows = graph.one("Gather", f"{name}.codes", [graph.constant(f"{name}.table", codes), ids])
     rows = graph.one("Cast", f"{name}.cast", [rows], to=FLOAT)
     scales = graph.one("Gather", f"{name}.scales", [graph.constant(f"{name}.scale", scale.astype(np.float32)), ids])
@@ -262,6 +273,12 @@ def main() -> None:
         default=1,
         help="stored in the name with every vector; a build with other bytes gets a new one: its vectors differ",
     )
+    parser.add_argument(
+        "--round-by-chance",
+        type=int,
+        metavar="SEED",
+        help="of weights that were tuned from those of an int8 graph: to the nearest, most would go back to them",
+    )
     parser.add_argument("--models", type=Path, default=here / "models", help="where the folders of models lie")
     parser.add_argument("--fp32", type=Path, help="also write the fp32 graph (90 MB) to this file")
     arguments = parser.parse_args()
@@ -274,9 +291,11 @@ def main() -> None:
         sys.exit(f"{weights_file}: not the weights this script was measured with")
     weights = load_file(weights_file)
     is_tuned = arguments.weights is not None  # what is tuned embeds tools and requests as a type of their own
+    rounded = np.rint if arguments.round_by_chance is None else by_chance(arguments.round_by_chance)
+    linear_rounded, lookup_rounded = partial(linear_int8, rounded=rounded), partial(lookup_int8, rounded=rounded)
     fp32, int8 = (
         build(weights, linear, lookup, arguments.model, has_types=is_tuned).SerializeToString(deterministic=True)
-        for linear, lookup in ((linear_fp32, lookup_fp32), (linear_int8, lookup_int8))
+        for linear, lookup in ((linear_fp32, lookup_fp32), (linear_rounded, lookup_rounded))
     )
     tokenizer = runtime_tokenizer(source / "tokenizer.json")
     validate(source, tokenizer, fp32, int8, is_tuned=is_tuned)
