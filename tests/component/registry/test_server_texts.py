@@ -91,6 +91,21 @@ def test_an_item_is_found_by_its_former_vector_while_the_model_is_away(shelf: Sh
     assert state(shelf, item) == (True, False, True)
 
 
+def test_items_that_follow_their_server_are_not_classified_again_and_stay_in_their_skills(shelf: Shelf) -> None:
+    item = one_tool(shelf)
+    shelf.system.create("logs")
+    shelf.system.assign(item, logs=1.0)
+    shelf.system.sql("DELETE FROM mcp.outbox")
+    before = shelf.system.vector("logs")
+    shelf.system.embedder.away = True
+    shelf.server(description="Library docs.")
+    shelf.system.embedder.away = False
+    assert shelf.system.waiting("classify") == shelf.system.waiting("aggregate") == []
+    assert shelf.system.vector("logs") == before
+    shelf.system.parts.embed_missing()
+    assert shelf.system.waiting("classify") == []
+
+
 def test_a_server_that_comes_with_its_tools_has_them_embedded_once(shelf: Shelf) -> None:
     shelf.server(description="Library docs.", tools=[DOCS])
     asked = [text for call in shelf.system.embedder.calls for text in call.texts]

@@ -139,9 +139,10 @@ JOIN mcp.skill_categories c ON c.key = a.skill_key AND a.owner IN ('', c.org_id)
 JOIN mcp.tools t ON t.id = a.tool_id
 -- A member's vector by its whole key: before there are statistics the planner would read all vectors for each member.
 CROSS JOIN LATERAL (
-    SELECT embedding FROM mcp.document_vectors
+    -- Or its former one, while it waits for another.
+    SELECT coalesce(embedding, derived) AS embedding FROM mcp.document_vectors
     WHERE collection = 'mcp_unified_search' AND key = a.tool_id::text
-      AND (model, dimension) = (:model::text, :dimension::int) AND embedding IS NOT NULL
+      AND (model, dimension) = (:model::text, :dimension::int) AND num_nonnulls(embedding, derived) > 0
     OFFSET 0
 ) v
 -- The second bound keeps the planner from walking through all tools from the first one.

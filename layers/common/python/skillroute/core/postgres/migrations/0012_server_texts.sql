@@ -101,3 +101,31 @@ END $$;
 CREATE TRIGGER server_described AFTER UPDATE ON mcp.registry_entities
     FOR EACH ROW WHEN (NEW.kind = 'server' AND (OLD.name, OLD.description) IS DISTINCT FROM (NEW.name, NEW.description))
     EXECUTE FUNCTION mcp.follow_server_text();
+
+-- As in 0003, but an item's former vector counts as its own: it lacked none, and its skills do not lose it meanwhile.
+CREATE OR REPLACE FUNCTION mcp.queue_changed_vectors() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.enqueue('classify', (
+        SELECT array_agg(after.key)
+        FROM before JOIN after USING (collection, key, model, dimension)
+        JOIN mcp.searched_models() s ON (s.model, s.dimension) = (after.model, after.dimension)
+        WHERE after.collection = 'mcp_unified_search'
+          AND num_nonnulls(before.embedding, before.derived) = 0 AND after.embedding IS NOT NULL));
+    PERFORM mcp.enqueue('aggregate', (
+        SELECT array_agg(changed.key) FROM (
+            SELECT CASE after.collection WHEN 'mcp_skills' THEN after.key ELSE c.key END AS key
+            FROM before JOIN after USING (collection, key, model, dimension)
+            JOIN mcp.searched_models() s ON (s.model, s.dimension) = (after.model, after.dimension)
+            LEFT JOIN mcp.tool_skill_assignments a
+              ON a.tool_id = CASE after.collection WHEN 'mcp_unified_search' THEN after.key::bigint END
+            LEFT JOIN mcp.skill_categories c ON c.key = a.skill_key AND a.owner IN ('', c.org_id)
+            WHERE CASE after.collection
+                  WHEN 'mcp_skills' THEN before.embedding IS DISTINCT FROM after.embedding
+                  WHEN 'mcp_unified_search' THEN
+                      coalesce(before.embedding, before.derived) IS DISTINCT FROM coalesce(after.embedding, after.derived)
+                  ELSE false END
+        ) AS changed
+        WHERE changed.key IS NOT NULL));
+    RETURN NULL;
+END $$;
