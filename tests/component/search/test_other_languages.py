@@ -97,11 +97,12 @@ def test_after_settings_and_a_reindex_a_request_in_spanish_is_served(
     finally:
         before.close()
         after.close()
+        after.embedder.close()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("mode", "is_unknown"), [("hybrid", True), ("semantic", True), ("lexical", False)])
 def test_with_a_packaged_model_the_answer_says_that_it_knows_english_only(
-    database_url: str, edge_indexes: EdgeIndexes, mode: str, is_unknown: bool
+    database_url: str, edge_indexes: EdgeIndexes, mode: Any, is_unknown: bool
 ) -> None:
     packaged = TableEmbedder(name="all-minilm-l6-v2-int8-v1")
     with lent_system(database_url, edge_indexes, embedder=packaged) as system:

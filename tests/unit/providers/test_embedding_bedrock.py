@@ -10,6 +10,8 @@ import pytest
 from skillroute.core.embedding.bedrock import BedrockEmbedder
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable, TextRefused
+from skillroute.core.settings import EmbeddingSettings
+from skillroute.wiring.providers import make_embedder_of
 
 from tests.unit.providers.stubs import TITAN_V2, Answer, FakeTime, StubServer, bedrock_error, cohere_answer
 
@@ -279,3 +281,12 @@ def test_an_answer_of_cohere_that_cannot_be_used_is_refused(
 def test_what_cohere_does_not_have_is_refused_at_the_start(name: str, dimension: int, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         BedrockEmbedder(EmbeddingModel(name, dimension))
+
+
+def test_a_stored_model_that_bedrock_does_not_have_is_one_that_nobody_embeds_with() -> None:
+    settings = EmbeddingSettings(embedding_provider="bedrock", embedding_model=COHERE.name, embedding_dimension=1024)
+
+    assert make_embedder_of(settings, EmbeddingModel("text-embedding-3-small", 1536)) is None
+    titan = make_embedder_of(settings, EmbeddingModel(TITAN_V2, 512))
+    assert titan is not None
+    assert titan.model.name == TITAN_V2
