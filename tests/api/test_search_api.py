@@ -144,6 +144,7 @@ def test_search_takes_the_contracts_request_and_answers_in_its_shape(filled: Tes
         "no_match": False,
         "fit": None,
         "language": None,
+        "language_unknown_to_model": False,
         "schemas_omitted": [],
         "descriptions_cut": False,
         "stage1_skill_count": 1,

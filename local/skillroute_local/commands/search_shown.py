@@ -6,6 +6,8 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+from skillroute.search.language_names import name_of_language
+
 from skillroute_local.commands.output import print_line
 from skillroute_local.commands.tables import Column, show_table
 
@@ -31,6 +33,11 @@ def show_tools(answer: dict[str, Any], *, schemas: bool) -> None:
     needs = metadata.get("needs", [])
     for number, need in enumerate(needs, 1):
         print_line(f"need {number}: {need['need']} ({_how_sure(need)})")
+    if metadata.get("language_unknown_to_model"):
+        print_line(
+            f"the request seems to be in {name_of_language(metadata['language'])}; the packaged model knows English: "
+            "ask in English, or by words with --mode lexical, or set a multilingual model (docs/languages.md)"
+        )
     if metadata.get("no_match") and tools:  # a deployment may be older than the command line
         print_line("nothing seems to fit; these are the nearest:")
     show_table(

@@ -9,7 +9,7 @@ from pydantic import Field
 from skillroute.mcp.arguments import Arguments
 from skillroute.mcp.fit import Json, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, forms
-from skillroute.mcp.tools.search_tools import SearchToolsArguments, doubt, how_sure
+from skillroute.mcp.tools.search_tools import SearchToolsArguments, ask_in_english, doubt, how_sure
 from skillroute.search.explained import LimitedSearchResponse
 from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.search.needs_answer import NeedsSearchResponse
@@ -63,6 +63,7 @@ def found(
             **({"omitted": omitted} if omitted else {}),
             **({"degraded": degraded} if degraded else {}),
             **{name: note for name, note in how_sure(response).items() if note},
+            **({"language": response.metadata.language} if response.metadata.language else {}),
             **({"hint": hint} if hint else {}),
             **notes,
         }
@@ -73,7 +74,7 @@ def found(
 def _hint(response: SearchResponse) -> str:
     if isinstance(response, LimitedSearchResponse | NeedsSearchResponse) and response.unknown_servers:
         return f"No server is called {', '.join(response.unknown_servers)}, or it has nothing: leave server out."
-    return "No tool fits: ask in other words, and for one thing in each of needs."
+    return ask_in_english(response.metadata) or "No tool fits: ask in other words, and for one thing in each of needs."
 
 
 def details(catalogue: Catalogue, ids: Sequence[str], unknown: Callable[[str], str]) -> tuple[Json, bool]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+from skillroute_local.commands.search_shown import show_tools
+
 from tests.integration.command_line.conftest import CommandLine
 
 NEEDS = ("--need", "schedule a meeting with people", "--need", "write a letter")
@@ -38,3 +41,15 @@ def test_a_search_for_nothing_says_what_to_give(run: CommandLine) -> None:
     assert "--need" in str(error)
     error = run.error("search", "x", "--mail", "--need", "y")
     assert "--need" in str(error)
+
+
+def test_a_request_in_a_language_that_the_model_does_not_know_is_said(
+    run: CommandLine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = run.json("search", "enviar un correo", "--mode", "lexical")
+    assert answer["metadata"]["language"] == "es"
+    show_tools(answer, schemas=False)
+    assert "seems to be in" not in capsys.readouterr().out
+    answer["metadata"]["language_unknown_to_model"] = True
+    show_tools(answer, schemas=False)
+    assert "the request seems to be in Spanish; the packaged model knows English" in capsys.readouterr().out

@@ -57,6 +57,14 @@ async def test_three_tools_stand_for_all_and_find_and_call_them(agent: Agent, st
         assert (await call(client, "good/weather")).structured_content == {"celsius": 21.5}
 
 
+async def test_a_request_in_another_language_is_to_be_asked_in_english(agent: Agent, stub: Stub) -> None:
+    async with agent(stub("good")) as client:
+        found = await search(client, "qué tiempo hace mañana en Roma", limit=1)
+        assert found["language"] == "es"
+        assert found["hint"] == "This seems to be Spanish; only English is understood: ask in English."
+        assert "language" not in await search(client, "what is the temperature in Rome?", limit=1)
+
+
 async def test_details_are_what_the_server_lists(agent: Agent, stub: Stub) -> None:
     async with agent(stub("good")) as client:
         answer = await client.call_tool("get_tool_details", {"ids": ["good/echo", "good/eco"]})

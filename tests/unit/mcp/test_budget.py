@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import validate
@@ -26,6 +27,7 @@ def counter() -> TokenCounter:
 
 def found(tools: list[EnrichedTool], degraded: Any = (), skills: Any = (), **more: Any) -> SearchResponse:
     known = {"schemas_omitted": [], "descriptions_cut": False, "no_match": False}
+    known |= {"language": None, "language_unknown_to_model": False}
     metadata = SearchMetadata.model_construct(degraded=list(degraded), **(known | more))
     return SearchResponse.model_construct(query="q", tools=tools, matched_skills=list(skills), metadata=metadata)
 
@@ -76,6 +78,7 @@ def test_a_budget_is_never_exceeded_and_an_answer_never_empty_when_something_fit
     tools: list[EnrichedTool], degraded: list[str], skills: list[SkillMatch], most: Detail, budget: int, no_match: bool
 ) -> None:
     notes = {"no_match": True, "schemas_omitted": ["1"] * 50, "descriptions_cut": True} if no_match else {}
+    notes |= {"language": "pt", "language_unknown_to_model": True} if no_match else {}
     response = found(tools, degraded, skills, **notes)
 
     shown = answer(response, most, [byte_limit(), token_limit(counter(), budget)], by_budget=True)
@@ -241,3 +244,24 @@ def test_little_is_counted_of_what_is_far_too_large() -> None:
     tools = [tool(f"t{number}", "x" * 7_000, input_schema=schema, db_id=number) for number in range(1, 51)]
     answer(found(tools), "full", [byte_limit(), token_limit(count, 2000)], by_budget=True)
     assert looked_at < 50 * 2_000
+
+
+@pytest.mark.parametrize("tools", [[], [tool("send_email")]])
+def test_a_request_in_a_language_that_the_model_does_not_know_is_to_be_asked_in_english(
+    tools: list[EnrichedTool],
+) -> None:
+    response = found(
+        tools,
+        skills=[SkillMatch(id="mail", name="n", description="d", score=0.1, tool_count=1)],
+        language="es",
+        language_unknown_to_model=True,
+        no_match=True,
+    )
+    shown = answer(response, "name", [byte_limit()], by_budget=False)
+    assert shown["language"] == "es"
+    assert shown["hint"] == "This seems to be Spanish; only English is understood: ask in English."
+
+
+def test_a_language_that_the_model_may_know_is_told_without_a_hint() -> None:
+    shown = answer(found([tool("send_email")], language="es"), "name", [byte_limit()], by_budget=False)
+    assert (shown["language"], "hint" in shown) == ("es", False)

@@ -86,7 +86,8 @@ def openai(openai_server: StubServer, time: FakeTime) -> Iterator[Callable[..., 
 
     def make(**arguments: Any) -> OpenAIEmbedder:
         defaults = {"base_url": f"{openai_server.url}/v1", "api_key": "sk-of-the-test", "retry": time.retry()}
-        made.append(OpenAIEmbedder(EmbeddingModel("text-embedding-3-small", 384), **{**defaults, **arguments}))
+        model = arguments.pop("model", EmbeddingModel("text-embedding-3-small", 384))
+        made.append(OpenAIEmbedder(model, **{**defaults, **arguments}))
         return made[-1]
 
     yield make
@@ -101,7 +102,8 @@ def bedrock(bedrock_server: StubServer, time: FakeTime) -> Iterator[Callable[...
 
     def make(**arguments: Any) -> BedrockEmbedder:
         defaults = {"region": "eu-central-1", "endpoint_url": bedrock_server.url, "retry": time.retry()}
-        made.append(BedrockEmbedder(EmbeddingModel(TITAN_V2, 256), **{**defaults, **arguments}))
+        model = arguments.pop("model", EmbeddingModel(TITAN_V2, 256))
+        made.append(BedrockEmbedder(model, **{**defaults, **arguments}))
         return made[-1]
 
     yield make

@@ -155,6 +155,13 @@ def bedrock_answer(request: Request) -> Answer:
     return Answer(body={"embedding": hashed(text, request.body["dimensions"]), "inputTextTokenCount": 1})
 
 
+def cohere_answer(request: Request) -> Answer:
+    texts = request.body["texts"]
+    if not 0 < len(texts) <= 96 or any(not text.strip() or len(text) > 2048 for text in texts):
+        return bedrock_error(400, "ValidationException", "Malformed input request")
+    return Answer(body={"embeddings": [hashed(text, 1024) for text in texts], "response_type": "embeddings_floats"})
+
+
 def bedrock_error(status: int, code: str, message: str, **headers: str) -> Answer:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Answer(status, {"message": message}, {"x-amzn-ErrorType": code, **named})

@@ -1,4 +1,4 @@
-"""The wire format of Titan Text Embeddings V2 behind InvokeModel, as boto3 really sends it."""
+"""The wire formats of Titan Text Embeddings V2 and Cohere Embed v3 behind InvokeModel, as boto3 really sends it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import pytest
 from skillroute.core.embedding.bedrock import BedrockEmbedder
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable, TextRefused
+from skillroute.core.settings import EmbeddingSettings
+from skillroute.wiring.providers import make_embedder_of
 
-from tests.unit.providers.stubs import TITAN_V2, Answer, FakeTime, StubServer, bedrock_error
+from tests.unit.providers.stubs import TITAN_V2, Answer, FakeTime, StubServer, bedrock_error, cohere_answer
 
 Make = Callable[..., BedrockEmbedder]
 
@@ -218,3 +220,73 @@ def test_after_close_it_connects_again(bedrock: Make) -> None:
     embedder.close()
 
     assert embed(embedder, "send mail") == first
+
+
+COHERE = EmbeddingModel("cohere.embed-multilingual-v3", 1024)
+
+
+@pytest.fixture
+def cohere(bedrock: Make, bedrock_server: StubServer) -> BedrockEmbedder:
+    bedrock_server.usual = cohere_answer
+    return bedrock(model=COHERE)
+
+
+def test_the_requests_are_what_cohere_describes(cohere: BedrockEmbedder, bedrock_server: StubServer) -> None:
+    embed(cohere, "send 画面", " ")
+    embed(cohere.for_queries(), "enviar un correo")
+
+    documents, query = bedrock_server.requests
+    assert documents.path == "/model/cohere.embed-multilingual-v3/invoke"
+    assert documents.body == {"texts": ["send 画面", "-"], "input_type": "search_document", "truncate": "END"}
+    assert query.body == {"texts": ["enviar un correo"], "input_type": "search_query", "truncate": "END"}
+
+
+def test_96_texts_of_2048_characters_go_to_cohere_in_a_call(
+    cohere: BedrockEmbedder, bedrock_server: StubServer
+) -> None:
+    texts = [f"{number} " + "x" * 5000 for number in range(100)]
+    vectors = embed(cohere, *texts)
+
+    assert sorted(len(request.body["texts"]) for request in bedrock_server.requests) == [4, 96]
+    assert {len(text) for request in bedrock_server.requests for text in request.body["texts"]} == {2048}
+    assert len(vectors) == 100
+    assert vectors[99] == embed(cohere, texts[99])[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({}, "not an embedding"),
+        ({"embeddings": {"float": [[1.0] * 1024]}}, "not an embedding"),
+        ({"embeddings": []}, "0 embeddings for 1 texts"),
+        ({"embeddings": [[1.0] * 384]}, "384 dimensions, 1024 are configured"),
+    ],
+)
+def test_an_answer_of_cohere_that_cannot_be_used_is_refused(
+    cohere: BedrockEmbedder, bedrock_server: StubServer, body: object, message: str
+) -> None:
+    bedrock_server.script.append(Answer(body=body))
+
+    with pytest.raises(EmbeddingUnavailable, match=message):
+        embed(cohere, "send mail")
+
+
+@pytest.mark.parametrize(
+    ("name", "dimension", "message"),
+    [
+        ("cohere.embed-multilingual-v3", 512, "1024 dimensions, not 512"),
+        ("cohere.embed-v4:0", 1024, "those of Embed v3 can be used, not cohere.embed-v4:0"),
+    ],
+)
+def test_what_cohere_does_not_have_is_refused_at_the_start(name: str, dimension: int, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        BedrockEmbedder(EmbeddingModel(name, dimension))
+
+
+def test_a_stored_model_that_bedrock_does_not_have_is_one_that_nobody_embeds_with() -> None:
+    settings = EmbeddingSettings(embedding_provider="bedrock", embedding_model=COHERE.name, embedding_dimension=1024)
+
+    assert make_embedder_of(settings, EmbeddingModel("text-embedding-3-small", 1536)) is None
+    titan = make_embedder_of(settings, EmbeddingModel(TITAN_V2, 512))
+    assert titan is not None
+    assert titan.model.name == TITAN_V2

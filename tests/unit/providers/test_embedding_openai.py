@@ -345,3 +345,28 @@ def test_a_key_of_a_secret_that_no_header_can_carry_is_told_without_it(openai: M
     with pytest.raises(EmbeddingUnavailable, match="holds a space or an unprintable character") as error:
         embed(openai(api_key=Rotated("sk-planted\n")), "send mail")
     assert "sk-planted" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "document"),
+    [
+        ("intfloat/multilingual-e5-large", "query: ", "passage: "),
+        ("multilingual-e5-small", "query: ", "passage: "),
+        (
+            "intfloat/multilingual-e5-large-instruct",
+            "Instruct: Given a request, retrieve the tool that serves it\nQuery: ",
+            "",
+        ),
+        ("text-embedding-3-small", "", ""),
+        ("BAAI/bge-m3", "", ""),
+    ],
+)
+def test_a_model_gets_the_prefixes_that_it_was_trained_with(
+    openai: Make, openai_server: StubServer, name: str, query: str, document: str
+) -> None:
+    embedder = openai(model=EmbeddingModel(name, 384))
+    embedder.embed(["send mail", " "], timeout_s=5)
+    embedder.for_queries().embed(["enviar un correo"], timeout_s=5)
+
+    sent = [request.body["input"] for request in openai_server.requests]
+    assert sent == [[f"{document}send mail", "-"], [f"{query}enviar un correo"]]

@@ -96,6 +96,7 @@ class SearchMetadata(Answer):
     no_match: bool = False
     fit: str | None = None
     language: str | None = None
+    language_unknown_to_model: bool = False
     needs: list[NeedAnswered] = []
     schemas_omitted: list[str] = []
     descriptions_cut: bool = False

@@ -121,6 +121,7 @@ def response(run: ToolSearchRun, request: SearchRequest, found: Found, shown: En
         no_match=run.no_match,
         fit=run.fit,
         language=run.language,
+        language_unknown_to_model=run.language_unknown_to_model,
         schemas_omitted=shown.schemas_omitted,
         descriptions_cut=shown.descriptions_cut,
         stage1_skill_count=len(found.skills),

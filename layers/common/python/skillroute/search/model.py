@@ -256,10 +256,9 @@ class SearchMetadata(BaseModel):
         "was found.",
     )
     language: str | None = Field(
-        None,
-        description="The language of the request (ISO 639-1), told by its script or its small words; null for English "
-        "and where it cannot be told. The packaged models read English only: mode `lexical` finds the words of others.",
+        None, description="Of the request (ISO 639-1), or its first need that has one; null: English, or not known."
     )
+    language_unknown_to_model: bool = Field(False, description="It has one, and the packaged models know English only.")
     schemas_omitted: list[str] = Field(
         description="Ids of tools whose schemas are null because the answer had no room for them: from the first that "
         "did not fit on, in rank order. `GET /api/v1/tools/{item_id}` has them."

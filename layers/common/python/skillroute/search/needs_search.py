@@ -78,3 +78,5 @@ def _tell(run: ToolSearchRun, runs: Sequence[ToolSearchRun], ranking: plan.RankB
     run.degraded += dict.fromkeys(what for each in runs for what in each.degraded)
     run.fallback_reason = next((each.fallback_reason for each in runs if each.fallback_reason), None)
     run.no_match = all(each.no_match for each in runs)
+    run.language = next((each.language for each in runs if each.language is not None), None)
+    run.language_unknown_to_model = any(each.language_unknown_to_model for each in runs)

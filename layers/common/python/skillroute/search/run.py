@@ -21,6 +21,7 @@ class ToolSearchRun(SearchRun):
     no_match: bool = False
     fit: Fit | None = None
     language: str | None = None
+    language_unknown_to_model: bool = False
     annotations_omitted: int = 0
     unknown_servers: Sequence[str] = ()
 

@@ -208,6 +208,7 @@ class ToolSearch:
         """Embed the query, once for all stages; without the model, rank by words (decision 9)."""
         run.search_mode = wanted
         if wanted != "lexical":
+            run.language_unknown_to_model = run.language is not None and index.model.knows_english_only
             try:
                 with run.watch.stage("query_embedding"):
                     if wanted == "semantic":

@@ -69,7 +69,10 @@ def make_embedder_of(settings: EmbeddingSettings, model: EmbeddingModel) -> Embe
             continue
     if settings.embedding_provider in ("openai", "bedrock"):
         other = {"embedding_model": model.name, "embedding_dimension": model.dimension}
-        return make_embedder(settings.model_copy(update=other))
+        try:
+            return make_embedder(settings.model_copy(update=other))
+        except ConfigurationError:  # Bedrock has no model of that name and dimension
+            return None
     return None
 
 

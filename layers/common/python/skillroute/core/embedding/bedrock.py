@@ -1,21 +1,23 @@
-"""Embeddings from Amazon Titan Text Embeddings V2 on Bedrock."""
+"""Embeddings from Amazon Titan Text Embeddings V2 or Cohere Embed v3 on Bedrock."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from copy import copy
+from itertools import chain
 from typing import Any
 
 from skillroute.core.deadline import Deadline
+from skillroute.core.embedding.bedrock_forms import form_of
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.embedding.wire import acceptable, unit_vector
-from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable, TextRefused
+from skillroute.core.errors import EmbeddingUnavailable, TextRefused
 from skillroute.core.remote.bedrock import BedrockRuntime
 from skillroute.core.remote.calls import fan_out
 from skillroute.core.retry import DEFAULT_RETRY, Retry
 
-_DIMENSIONS = (256, 512, 1024)
 _WORKERS = 8
 # botocore fixes timeouts when it makes the client, so they cannot follow the deadline as an HTTP client's can. Five
 # seconds leave room for a second attempt within the ten that a query waits at most.
@@ -23,7 +25,7 @@ _READ_TIMEOUT_S = 5.0
 
 
 class BedrockEmbedder:
-    """Embeds with Titan Text Embeddings V2, one text a call, several calls at once. Safe to call from several threads.
+    """Embeds with a model of Bedrock, several calls at once. Safe to call from several threads.
 
     Throttling, timeouts and server errors are tried again within the caller's deadline; missing rights, a wrong model
     id and the like fail at once. The client is made on first use, with the credentials of the environment.
@@ -31,7 +33,7 @@ class BedrockEmbedder:
     Parameters
     ----------
     model : EmbeddingModel
-        The model id or inference profile, and the dimension: 256, 512 or 1024.
+        The model id or inference profile, and the dimension: Titan has 256, 512 or 1024, Cohere's have 1024.
     region, endpoint_url
         See `BedrockRuntime`.
     retry : Retry
@@ -40,7 +42,7 @@ class BedrockEmbedder:
     Raises
     ------
     ConfigurationError
-        Titan has no vectors of that dimension.
+        The model has no vectors of that dimension.
     """
 
     def __init__(
@@ -51,9 +53,9 @@ class BedrockEmbedder:
         endpoint_url: str | None = None,
         retry: Retry = DEFAULT_RETRY,
     ) -> None:
-        if model.dimension not in _DIMENSIONS:
-            raise ConfigurationError(f"Titan Text Embeddings V2 has 256, 512 or 1024 dimensions, not {model.dimension}")
+        self._form = form_of(model)
         self._model = model
+        self._is_for_queries = False
         self._bedrock = BedrockRuntime(
             region=region,
             endpoint_url=endpoint_url,
@@ -68,10 +70,16 @@ class BedrockEmbedder:
         """The model, as configured: Bedrock is not asked."""
         return self._model
 
+    def for_queries(self) -> BedrockEmbedder:
+        """Return the embedder of queries, over the same connections."""
+        other = copy(self)
+        other._is_for_queries = True
+        return other
+
     def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
         """Embed texts, in order, as vectors of L2 norm 1.
 
-        A text is cut after `wire.MAX_TEXT_BYTES`; for a blank one, which Titan refuses, a dash is embedded.
+        A text is cut after `wire.MAX_TEXT_BYTES`; for a blank one, which the models refuse, a dash is embedded.
 
         Raises
         ------
@@ -82,18 +90,20 @@ class BedrockEmbedder:
         """
         deadline = Deadline(timeout_s, self._retry.clock, callee=EMBEDDING_MODEL)
 
-        def embed_one(text: str) -> Vector:
-            return self._retry.run(lambda: self._invoke(text, deadline), deadline=deadline)
+        def embed_batch(batch: list[str]) -> list[Vector]:
+            return self._retry.run(lambda: self._invoke(batch, deadline), deadline=deadline)
 
-        return fan_out(embed_one, [acceptable(text) for text in texts], workers=_WORKERS, deadline=deadline)
+        accepted, most = [acceptable(text) for text in texts], self._form.texts_a_call
+        batches = [accepted[start : start + most] for start in range(0, len(accepted), most)]
+        return list(chain.from_iterable(fan_out(embed_batch, batches, workers=_WORKERS, deadline=deadline)))
 
     def close(self) -> None:
         """Close the connections. The next call opens new ones."""
         self._bedrock.close()
 
-    def _invoke(self, text: str, deadline: Deadline) -> Vector:
-        """Make one attempt at one text."""
-        body = {"inputText": text, "dimensions": self._model.dimension, "normalize": True}
+    def _invoke(self, texts: list[str], deadline: Deadline) -> list[Vector]:
+        """Make one attempt at the texts of a call."""
+        body = self._form.body(texts, is_query=self._is_for_queries)
 
         def request(client: Any) -> bytes:
             answer = client.invoke_model(
@@ -106,11 +116,13 @@ class BedrockEmbedder:
             return payload
 
         payload = self._bedrock.call(self._model.name, request, deadline=deadline, read_timeout_s=_READ_TIMEOUT_S)
-        return self._vector(payload)
+        return self._vectors(payload, len(texts))
 
-    def _vector(self, payload: bytes) -> Vector:
+    def _vectors(self, payload: bytes, expected: int) -> list[Vector]:
         try:
-            values = json.loads(payload)["embedding"]
+            values = self._form.values(json.loads(payload))
         except (ValueError, KeyError, TypeError) as error:
             raise EmbeddingUnavailable(f"{self._model.name} sent something that is not an embedding") from error
-        return unit_vector(values, self._model)
+        if len(values) != expected:
+            raise EmbeddingUnavailable(f"{self._model.name} sent {len(values)} embeddings for {expected} texts")
+        return [unit_vector(each, self._model) for each in values]

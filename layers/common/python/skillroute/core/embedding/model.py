@@ -32,6 +32,14 @@ class EmbeddingModel:
         """
         return _UNUSED_OF_MINILM if self.name.startswith(_MINILM) else None
 
+    @property
+    def knows_english_only(self) -> bool:
+        """Whether a text in another language is near to anything, as to the packaged models; of others it is not known.
+
+        What is not known is taken for no: another model is configured for what it can do.
+        """
+        return self.name.startswith(_MINILM)
+
     def direction(self, vector: Vector) -> Vector:
         """Return a vector without what `blend` wrote in the unused place, to be compared with others like it."""
         if self.unused is None or not vector[self.unused]:

@@ -43,6 +43,20 @@ class HasMessages(Protocol):
         ...
 
 
+@runtime_checkable
+class HasQueries(Protocol):
+    """Of embedders whose models embed a query in another way than what is searched."""
+
+    def for_queries(self) -> Embedder:
+        """Return the embedder of queries, of the same model."""
+        ...
+
+
+def query_embedder(embedder: Embedder) -> Embedder:
+    """Return the embedder of queries: the same, where the model makes no difference."""
+    return embedder.for_queries() if isinstance(embedder, HasQueries) else embedder
+
+
 def message_embedder(embedder: Embedder) -> Embedder:
     """Return the embedder of messages: the same, where the model knows one kind of text only.
 

@@ -13,7 +13,7 @@ from skillroute.core.clock import Clock
 from skillroute.core.cooldown import Cooldown
 from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder, message_embedder
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder, message_embedder, query_embedder
 from skillroute.core.embedding.views import require_harmless
 from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable, TextRefused
 from skillroute.core.observability import Metric, count, logger
@@ -134,7 +134,7 @@ class QueryEmbedder:
         begun = self._clock()
         try:
             embedder = message_embedder(embedder) if self._is_for_messages else embedder
-            vectors = _asked(embedder, texts, Deadline(given_s, self._clock, callee=EMBEDDING_MODEL))
+            vectors = _asked(query_embedder(embedder), texts, Deadline(given_s, self._clock, callee=EMBEDDING_MODEL))
         except TextRefused as error:
             # Of this query alone: the next one has another text.
             count(Metric.EMBEDDING_REFUSED)

@@ -16,7 +16,8 @@ from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, Detail, forms
 from skillroute.mcp.tool import Asked, Tool, ToolError
 from skillroute.search.explained import LimitedSearchResponse
-from skillroute.search.model import Fit, Needs, Query, SearchRequest, SearchResponse
+from skillroute.search.language_names import name_of_language
+from skillroute.search.model import Fit, Needs, Query, SearchMetadata, SearchRequest, SearchResponse
 from skillroute.search.needs_answer import NeedsSearchResponse
 from skillroute.search.server_names import ServerList
 
@@ -61,6 +62,7 @@ _OUTPUT = object_of(
         "fit": described(one_of(get_args(Fit)), "Whether the first five serve the request."),
         "confidence": list_of({"type": ["number", "null"]}, "Of each need: how likely its best tool fits, 0..1."),
         "no_match": list_of(INTEGER, "Places of the needs that nothing fits: what is there for them is the nearest."),
+        "language": described(STRING, "Of the request, where it is not English (ISO 639-1)."),
         "hint": described(STRING, "What to do where nothing fits."),
     },
     "tools",
@@ -157,6 +159,7 @@ def answer(
             "descriptions_cut": bool(results) and found.metadata.descriptions_cut,
             "degraded": list(dict.fromkeys(found.metadata.degraded)),
             **how_sure(found),
+            "language": found.metadata.language,
             "hint": _hint(found, item_type),
         }
         return {"tools": tools, **{name: note for name, note in notes.items() if note}}
@@ -181,10 +184,19 @@ def how_sure(found: SearchResponse) -> Json:
 def doubt(found: SearchResponse) -> str | None:
     """Return what to do with results that hardly fit; None where they may."""
     metadata = found.metadata
+    if in_english := ask_in_english(metadata):
+        return in_english
     if not metadata.no_match and metadata.fit != "unlikely":
         return None
     whether = "No tool fits" if metadata.no_match else "Probably no tool fits"
     return f"{whether}, these are the nearest: ask in other words, or do without."
+
+
+def ask_in_english(metadata: SearchMetadata) -> str | None:
+    """Return what to do with a request in a language that the embedding model does not know; None with any other."""
+    if metadata.language is None or not metadata.language_unknown_to_model:
+        return None
+    return f"This seems to be {name_of_language(metadata.language)}; only English is understood: ask in English."
 
 
 def _hint(found: SearchResponse, item_type: ItemType | None) -> str | None:
@@ -197,6 +209,6 @@ def _hint(found: SearchResponse, item_type: ItemType | None) -> str | None:
         return f"No server is called {', '.join(found.unknown_servers)}: leave server out, or see list_skills."
     if item_type is not None:
         return f"Nothing of type {item_type} is found: without item_type there may be something."
-    if found.matched_skills:
+    if found.matched_skills and not found.metadata.language_unknown_to_model:
         return f"No tool fits; nearest is the skill {found.matched_skills[0].id}: ask for what it does."
-    return "No tool fits: ask in other words, or see list_skills for what there is."
+    return ask_in_english(found.metadata) or "No tool fits: ask in other words, or see list_skills for what there is."
