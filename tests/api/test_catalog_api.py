@@ -339,7 +339,7 @@ def test_an_item_is_read_whole(client: TestClient) -> None:
         "annotations": None,
         "tags": ["t"],
         "metadata": {},
-        "requests": [],
+        "requests": None,
         "is_active": True,
         "is_switched_off": False,
         "is_embedded": True,
@@ -400,7 +400,7 @@ def test_requests_come_back_with_their_sources_from_both_reads_and_change_the_ve
     [result] = put(client, item("a"))["results"]
     path = f"/api/v1/tools/{result['id']}"
     before = client.get(path)
-    assert before.json()["requests"] == []
+    assert before.json()["requests"] is None
     assert statuses(put(client, item("a", requests=given))) == ["updated"]
     shown = [{"text": "cut my film", "source": "import"}, {"text": "shorten a clip", "source": "person"}]
     after = client.get(path)
@@ -418,7 +418,7 @@ def test_a_dry_run_says_that_requests_would_change_and_changes_none(client: Test
     [result] = put(client, item("a"))["results"]
     tried = client.put("/api/v1/tools?dry_run=true", json={"items": [item("a", requests=["cut my film"])]})
     assert statuses(tried.json()) == ["updated"]
-    assert client.get(f"/api/v1/tools/{result['id']}").json()["requests"] == []
+    assert client.get(f"/api/v1/tools/{result['id']}").json()["requests"] is None
 
 
 def test_requests_that_are_none_are_refused_with_the_item_alone(client: TestClient) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from skillroute_client import AsyncSkillroute
@@ -51,7 +52,8 @@ def _read(parts: Parts) -> tuple[list[IndexRecord], list[IndexRecord], dict[str,
         return [record for page in parts.feed.load_all(collection, model) for record in page] if model else []
 
     tools, skills = every(Collection.TOOLS), every(Collection.SKILLS)
-    placed = [tool for tool in tools if tool.vector is not None]
+    # Whether a tool has requests is no reason to stand elsewhere.
+    placed = [replace(tool, vector=model.direction([*tool.vector])) for tool in tools if model and tool.vector]
     step = -(-len(placed) // MOST_TOOLS) or 1
     drawn = placed[::step]
     left = {"without_vector": len(tools) - len(placed), "left_out": len(placed) - len(drawn)}

@@ -177,14 +177,10 @@ def test_people_s_requests_stay_and_again_replaces_those_of_a_model(desk: Desk, 
     before = stored(desk)
 
     run()
-    assert stored(desk) == {**before, "emptied": [("please do emptied with epsilon", "llm")]}
+    assert stored(desk) == before  # an empty list says that none are wanted
 
     run("--again")
-    assert stored(desk) == {
-        **before,
-        "by_model": [("please do by_model with delta", "llm")],
-        "emptied": [("please do emptied with epsilon", "llm")],
-    }
+    assert stored(desk) == {**before, "by_model": [("please do by_model with delta", "llm")]}
 
 
 def test_a_server_and_a_number_bound_what_is_asked_for(desk: Desk, chat: ChatServer) -> None:

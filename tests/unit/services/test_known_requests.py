@@ -90,6 +90,45 @@ def test_requests_of_people_take_the_place_of_packaged_ones_and_stay(desk: Desk,
     assert put(desk, sync) == ("unchanged", [])
 
 
+@pytest.mark.parametrize("mine_first", [True, False])
+def test_packaged_ones_that_come_back_beside_a_persons_are_imported_and_all_stay(
+    desk: Desk, sync: SyncTools, *, mine_first: bool
+) -> None:
+    put(desk, sync)
+    packaged = [{"text": text, "source": "packaged"} for text in known()]
+    mine = [{"text": "open this page", "source": "person"}]
+    given = mine + packaged if mine_first else packaged + mine
+    wanted = [(one["text"], one["source"].replace("packaged", "import")) for one in given]
+    assert put(desk, sync, requests=given) == ("updated", wanted)
+    assert put(desk, sync) == ("unchanged", wanted)
+
+
+def test_packaged_ones_that_come_back_alone_change_nothing(desk: Desk, sync: SyncTools) -> None:
+    wanted = put(desk, sync)[1]
+    packaged = [{"text": text, "source": source} for text, source in wanted]
+    assert put(desk, sync, requests=packaged)[0] == "unchanged"
+    put(desk, sync, requests=[{"text": "open this page", "source": "person"}])
+    assert put(desk, sync, requests=packaged) == ("unchanged", [("open this page", "person")])
+
+
+def test_none_are_wanted_of_a_tool_that_had_none_either(desk: Desk, sync: SyncTools) -> None:
+    plain = SyncTools(desk.database, desk.embedder, RegisteredServers(desk.database, desk.embedder))
+    put(desk, plain)
+    assert put(desk, sync, requests=[]) == ("updated", [])
+    assert put(desk, sync, requests=[])[0] == "unchanged"
+    assert put(desk, sync) == ("unchanged", [])
+
+
+def test_packaged_ones_go_where_the_tool_is_another_one_or_they_are_switched_off(desk: Desk, sync: SyncTools) -> None:
+    put(desk, sync)
+    assert put(desk, sync, description="Plot the course of a ship between two ports.") == ("updated", [])
+    assert len(put(desk, sync)[1]) == len(known())
+    plain = SyncTools(desk.database, desk.embedder, RegisteredServers(desk.database, desk.embedder))
+    assert put(desk, plain)[1] == []
+    [[texts]] = desk.sql("SELECT texts FROM mcp.documents WHERE collection = 'mcp_unified_search'")
+    assert len(texts) == 3
+
+
 def test_what_somebody_wrote_between_the_look_and_the_write_stays(desk: Desk, sync: SyncTools) -> None:
     plain = SyncTools(desk.database, desk.embedder, RegisteredServers(desk.database, desk.embedder))
     put(desk, plain)

@@ -12,7 +12,7 @@ from skillroute_client.models.written import Failure
 
 
 class ToolRequest(Answer):
-    """A request that a tool serves, and who wrote it: `llm`, `person` or `import`."""
+    """A request that a tool serves, and who wrote it: `llm`, `person`, `import`, or `packaged` with Skillroute."""
 
     text: str
     source: str = "import"
@@ -32,7 +32,7 @@ class Tool(Answer):
     annotations: dict[str, Any] | None = None
     tags: list[str] = []
     metadata: dict[str, Any] = {}
-    requests: list[ToolRequest] = []
+    requests: list[ToolRequest] | None = None
     is_active: bool = True
     is_switched_off: bool = False
     is_embedded: bool = False

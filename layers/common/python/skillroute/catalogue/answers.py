@@ -94,7 +94,9 @@ class ItemOut(BaseModel):
     annotations: JsonObject | None
     tags: list[str]
     metadata: JsonObject
-    requests: list[ItemRequest] = Field(description="Requests that the item serves; its vector is made of them, too.")
+    requests: list[ItemRequest] | None = Field(
+        description="Requests that the item serves; its vector is made of them, too. Null: nobody has written any."
+    )
     is_active: bool = Field(
         description="False while it is switched off or its server is disabled: no search finds it. `PATCH` switches it."
     )
@@ -126,7 +128,9 @@ class ItemOut(BaseModel):
             annotations=content.annotations,
             tags=list(content.tags),
             metadata=content.metadata,
-            requests=[ItemRequest(**request._asdict()) for request in content.requests or ()],
+            requests=None
+            if content.requests is None
+            else [ItemRequest(**request._asdict()) for request in content.requests],
             is_active=item.is_active,
             is_switched_off=item.is_switched_off,
             is_embedded=item.is_embedded,

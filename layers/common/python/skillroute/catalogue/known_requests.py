@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources import files
 
 from skillroute.catalogue.model import ItemContent, ToolRequest
@@ -29,6 +29,9 @@ _LEAST_WORDS = 5
 
 _NOISE = frozenset({"mcp", "server", "the", "official"})
 
+_REMEMBERED = 1000
+"""Tools of which it is remembered whether they are known: those of two calls."""
+
 Known = tuple[str, str, list[str]]
 """A server's name, the beginning of the description, and the requests."""
 
@@ -44,14 +47,19 @@ class KnownRequests:
 
     def __init__(self, *, is_on: bool = True) -> None:
         self._is_on = is_on
+        # An item is looked for several times while it is written.
+        self._found = lru_cache(_REMEMBERED)(self._search)
 
     def of(self, content: ItemContent) -> tuple[ToolRequest, ...]:
         """Return the requests of a tool that is known by name and description; none of another."""
         if not self._is_on or content.key.type != "tool":
             return ()
+        return self._found(name_key(content.key.name), content.key.server, content.description[:KNOWN_DESCRIPTION])
+
+    def _search(self, key: str, server: str, description: str) -> tuple[ToolRequest, ...]:
         best, found = 0.0, list[str]()
-        for server, description, requests in self._by_name.get(name_key(content.key.name), ()):
-            agrees = _agreement(content, server, description)
+        for known_server, known_description, requests in self._by_name.get(key, ()):
+            agrees = _agreement(server, description, known_server, known_description)
             if agrees > best:
                 best, found = agrees, requests
         return tuple(ToolRequest(text, "packaged") for text in found)
@@ -69,10 +77,10 @@ class KnownRequests:
 NOTHING_KNOWN = KnownRequests(is_on=False)
 
 
-def _agreement(content: ItemContent, server: str, description: str) -> float:
+def _agreement(server: str, description: str, known_server: str, known_description: str) -> float:
     """Return the share of common words where a tool is the one that is known; 0 where it is not."""
-    is_same_server = not _server_words(content.key.server).isdisjoint(_server_words(server))
-    own, known = _words(content.description), _words(description)
+    is_same_server = not _server_words(server).isdisjoint(_server_words(known_server))
+    own, known = _words(description), _words(known_description)
     if not own and not known:
         return float(is_same_server)
     share = len(own & known) / len(own | known)
@@ -82,7 +90,7 @@ def _agreement(content: ItemContent, server: str, description: str) -> float:
 
 
 def _words(description: str) -> set[str]:
-    return set(split_name(description[:KNOWN_DESCRIPTION]).split())
+    return set(split_name(description).split())
 
 
 def _server_words(server: str) -> set[str]:

@@ -28,6 +28,11 @@ class ToolRequest(NamedTuple):
     source: RequestSource
 
 
+def are_packaged(requests: Sequence[ToolRequest] | None) -> bool:
+    """Return whether an item's requests came with Skillroute: a list is packaged as a whole or not at all."""
+    return bool(requests) and requests is not None and requests[0].source == "packaged"
+
+
 def are_peoples(requests: Sequence[ToolRequest] | None) -> bool:
     """Return whether a person wrote or imported one of an item's requests: then no language model writes any."""
     return any(request.source in {"person", "import"} for request in requests or ())

@@ -8,7 +8,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar, Unpack
 
-from skillroute.catalogue.model import ItemKey
+from skillroute.catalogue.item_rows import to_requests
+from skillroute.catalogue.model import ItemKey, are_packaged
 from skillroute.catalogue.rows import ItemWriter
 from skillroute.catalogue.servers import ServersOfItems
 from skillroute.catalogue.sync import MAX_ITEMS, ItemOutcome, ItemsDone, ItemsWriting, PlacedItem, SyncReport, SyncTools
@@ -243,7 +244,7 @@ def _line(row: Sequence[Any]) -> dict[str, Any]:
         "annotations": annotations,
         "tags": tags,
         "metadata": metadata,
-        "requests": requests or [],
+        "requests": None if requests is None or are_packaged(to_requests(requests)) else requests,
         _SWITCHED_OFF: is_switched_off,
         _CREATED: shown_moment(created_at),
     }

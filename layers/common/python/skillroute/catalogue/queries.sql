@@ -20,6 +20,16 @@ CROSS JOIN LATERAL mcp.vector_state('mcp_unified_search', t.id::text) v
 -- name: server_texts
 SELECT server, said FROM mcp.server_texts(:org_id::text, :names::text[])
 
+-- name: drop_packaged_requests
+WITH locked AS MATERIALIZED (
+    SELECT t.id FROM mcp.tools t
+    JOIN json_to_recordset(:keys::json) AS k (server text, type text, name text) USING (server, type, name)
+    WHERE t.org_id IS NOT DISTINCT FROM :org_id::text AND t.requests -> 0 ->> 'source' = 'packaged'
+    ORDER BY t.server, t.type, t.name
+    FOR NO KEY UPDATE OF t
+)
+UPDATE mcp.tools t SET requests = NULL FROM locked WHERE t.id = locked.id
+
 -- name: upsert_items
 -- Rows are locked in key order, so that two batches with the same items wait instead of deadlocking. Those that are the
 -- same already are returned as well: what they say may be cut into other words, or has a vector now. Requests that are null
@@ -45,12 +55,12 @@ WITH r AS MATERIALIZED (
         tags = excluded.tags,
         metadata = excluded.metadata,
         content_hash = excluded.content_hash,
-        -- What is packaged takes the place of nothing that somebody wrote, meanwhile say.
+        -- Packaged requests never replace those that somebody wrote, be it since the item was read.
         requests = CASE WHEN excluded.requests -> 0 ->> 'source' = 'packaged'
                              AND t.requests -> 0 ->> 'source' IS DISTINCT FROM 'packaged'
                         THEN coalesce(t.requests, excluded.requests) ELSE coalesce(excluded.requests, t.requests) END,
         updated_at = clock_timestamp()
-    WHERE t.content_hash <> excluded.content_hash OR excluded.requests <> coalesce(t.requests, '[]')
+    WHERE t.content_hash <> excluded.content_hash OR (excluded.requests IS NOT NULL AND excluded.requests IS DISTINCT FROM t.requests)
     RETURNING t.id, t.server, t.type, t.name, (t.xmax = 0) AS created, t.requests
 )
 SELECT id, server, type, name, created, true, requests FROM written

@@ -46,12 +46,19 @@ class ItemState:
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
-    """An item to be written. Without an embedding it keeps its old one, provided the text is still the same."""
+    """An item to be written. Without an embedding it keeps its old one, provided the text is still the same.
+
+    Attributes
+    ----------
+    drops_packaged : bool
+        Requests that are stored were packaged for what it was before.
+    """
 
     content: ItemContent
     content_hash: str
     text: IndexedText
     embedding: Vector | Refusal | None
+    drops_packaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +113,8 @@ class ItemRepository:
 
         `model` is that of the rows' embeddings and refusals; None when no row has either.
         """
+        if dropping := [row.content.key._asdict() for row in rows if row.drops_packaged]:
+            self._run("drop_packaged_requests", org_id=org_id, keys=json.dumps(dropping))
         as_json = json.dumps([to_row(row.content, row.content_hash) for row in rows], ensure_ascii=False)
         stored = {ItemKey(*row[1:4]): row for row in self._run("upsert_items", org_id=org_id, rows=as_json)}
         server_texts = self.server_texts(org_id, {row.content.key.server for row in rows})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
-from skillroute.catalogue.model import ItemContent, ItemKey, ToolRequest
+from skillroute.catalogue.model import ItemContent, ItemKey, ToolRequest, are_packaged
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
 from skillroute.catalogue.text import (
     ToolText,
@@ -52,9 +52,7 @@ class States:
             return item.content.requests
         stored = self.stored.get(item.key)
         requests = stored.requests if stored else None
-        if requests is None or any(request.source == "packaged" for request in requests):
-            return self.known.of(item.content) or requests or ()
-        return requests
+        return self.known.of(item.content) if requests is None or are_packaged(requests) else requests
 
     def text_of(self, item: IncomingItem) -> IndexedText:
         """Return its text with the requests that it will have, and what its server says."""
@@ -120,11 +118,11 @@ class EmbeddedItems:
         changed = [item for item in self.items if not states.is_unchanged(item)]
         rows = []
         for item in changed:
-            text, requests = states.text_of(item), states.requests_of(item)
-            # Those that are stored are not written again: somebody may have written others since.
-            is_new = any(request.source == "packaged" for request in requests)
-            content = replace(item.content, requests=requests) if is_new else item.content
-            rows.append(ItemRow(content, item.content_hash, text, self.vectors.get(text.hash)))
+            text, requests, stored = states.text_of(item), states.requests_of(item), states.stored.get(item.key)
+            # Only packaged ones are added: what somebody wrote and an item leaves out is in the database.
+            content = replace(item.content, requests=requests) if are_packaged(requests) else item.content
+            drops = not requests and stored is not None and are_packaged(stored.requests)
+            rows.append(ItemRow(content, item.content_hash, text, self.vectors.get(text.hash), drops_packaged=drops))
         return rows
 
 

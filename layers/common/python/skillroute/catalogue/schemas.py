@@ -49,7 +49,9 @@ class RequestInput(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     text: _RequestText = Field(description="As somebody who needs the tool would say it.")
-    source: RequestSource = Field("import", description="Who wrote it: llm, person, import; packaged.")
+    source: RequestSource = Field(
+        "import", description="Who wrote it: llm, person or import; packaged ones came with Skillroute."
+    )
 
 
 _Request = Annotated[
@@ -109,15 +111,21 @@ class ItemInput(BaseModel):
             annotations=self.annotations,
             tags=tuple(dict.fromkeys(self.tags or ())),
             metadata={**(self.model_extra or {}), **(self.metadata or {})},
-            requests=None if self.requests is None else _each_once(self.requests),
+            requests=None if self.requests is None else _said_requests(self.requests),
         )
 
 
-def _each_once(requests: list[RequestInput]) -> tuple[ToolRequest, ...]:
-    """Return requests, of those with the same text the first."""
+def _said_requests(requests: list[RequestInput]) -> tuple[ToolRequest, ...] | None:
+    """Return requests, of those with the same text the first.
+
+    Packaged ones that come back alone, of an answer say, are nobody's: None. Among others they are imported like these,
+    so that a list in the database is packaged as a whole or not at all.
+    """
+    if requests and all(given.source == "packaged" for given in requests):
+        return None
     first: dict[str, ToolRequest] = {}
     for given in requests:
-        first.setdefault(given.text, ToolRequest(given.text, given.source))
+        first.setdefault(given.text, ToolRequest(given.text, "import" if given.source == "packaged" else given.source))
     return tuple(first.values())
 
 

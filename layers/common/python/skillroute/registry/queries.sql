@@ -99,8 +99,12 @@ WHERE v.collection = 'mcp_unified_search' AND v.embedding IS NULL AND v.refusal 
 ORDER BY t.id
 LIMIT :limit::int
 
+-- name: orgs_naming_servers
+SELECT DISTINCT org_id FROM mcp.named_servers ORDER BY org_id
+
 -- name: mend_server_texts
-SELECT mcp.follow_server_texts(n.org_id, array_agg(n.server)) FROM mcp.named_servers n GROUP BY n.org_id
+SELECT mcp.follow_server_texts(:org_id::text, array(
+    SELECT n.server FROM mcp.named_servers n WHERE n.org_id IS NOT DISTINCT FROM :org_id::text))
 
 -- name: disabled_servers
 SELECT n.server FROM mcp.registry_entities e

@@ -55,7 +55,8 @@ def refresh_all(database: Database) -> None:
             database.transact(lambda session, ids=wrong: _refresh_locked(session, ids))  # type: ignore[misc]
     database.transact(lambda session: RegistryRepository(session).mend_words())
     database.transact(lambda session: RegistryRepository(session).mend_items())
-    database.transact(lambda session: RegistryRepository(session).mend_server_texts())
+    for org_id in database.read(lambda session: RegistryRepository(session).orgs_naming_servers()):
+        database.transact(lambda session, org_id=org_id: RegistryRepository(session).mend_server_texts(org_id))  # type: ignore[misc]
 
 
 def pages(database: Database) -> Iterator[list[int]]:

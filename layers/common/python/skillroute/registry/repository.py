@@ -155,9 +155,13 @@ class RegistryRepository:
         """Return ids of items of these servers that wait for a vector."""
         return [id_ for (id_,) in self._run("waiting_items", ids=list(server_ids), limit=limit)]
 
-    def mend_server_texts(self) -> None:
-        """Let items be found by what their servers say, where it is something else that they are found by."""
-        self._run("mend_server_texts")
+    def orgs_naming_servers(self) -> list[str | None]:
+        """Return the organisations whose items name servers; None stands for global items."""
+        return [org_id for (org_id,) in self._run("orgs_naming_servers")]
+
+    def mend_server_texts(self, org_id: str | None) -> None:
+        """Let an organisation's items be found by what their servers say, where it is something else that they are."""
+        self._run("mend_server_texts", org_id=org_id)
 
     def disabled_servers(self, server_ids: Sequence[int]) -> set[str]:
         """Return the names, as items have them, of those of these servers that are disabled."""

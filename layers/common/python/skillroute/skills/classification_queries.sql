@@ -17,12 +17,14 @@ LEFT JOIN mcp.outbox o ON o.queue = 'classify' AND o.key = t.id::text
 WHERE t.id = ANY (:ids::bigint[])
 
 -- name: tools_to_write_requests_for
--- Those without requests; with `again` also those that a language model alone wrote requests for.
+-- Those that nobody wrote requests for; with `again` also those whose requests are packaged or a language model's. An
+-- empty list says that none are wanted.
 SELECT id FROM mcp.tools
 WHERE org_id IS NOT DISTINCT FROM :org_id::text AND type = 'tool' AND is_active
   AND (:server::text IS NULL OR server = :server::text)
-  AND (requests IS NULL OR requests = '[]'
-       OR (:again::boolean AND NOT jsonb_path_exists(requests, '$[*] ? (@.source != "llm")')))
+  AND (requests IS NULL
+       OR (:again::boolean AND requests <> '[]'
+           AND NOT jsonb_path_exists(requests, '$[*] ? (@.source != "llm" && @.source != "packaged")')))
 ORDER BY id
 LIMIT :limit::bigint
 

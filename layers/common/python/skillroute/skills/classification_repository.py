@@ -67,7 +67,9 @@ class ClassificationRepository:
                 embedding_texts=tuple(texts),
                 embedding=None if embedding is None or model is None else model.direction(from_bytes(embedding)),
             )
-            wants = type_ == "tool" and _wants_requests(to_requests(requests), decided_hash, profile.input_hash)
+            wants = type_ == "tool" and _wants_requests(
+                None if requests is None else to_requests(requests), decided_hash, profile.input_hash
+            )
             profile = replace(profile, wants_requests=wants)
             found[id_] = ToClassify(profile, decided_by, decided_hash, decided_at, version, bool(requests))
         return found
@@ -131,12 +133,14 @@ class ClassificationRepository:
         return [row[0] for row in self._run("forget_unassigned", org_id=org_id)]
 
 
-def _wants_requests(stored: Sequence[ToolRequest], decided_hash: str | None, input_hash: str) -> bool:
-    """Return whether a language model is to write requests: there are none, or its own for what the tool said before.
+def _wants_requests(stored: Sequence[ToolRequest] | None, decided_hash: str | None, input_hash: str) -> bool:
+    """Return whether a language model is to write requests: there are none, or others than people's of a former text.
+
+    An empty list says that none are wanted.
 
     Where nobody decided on the tool yet, requests that it has are taken for those of its text.
     """
-    return not stored or (decided_hash not in (None, input_hash) and not are_peoples(stored))
+    return stored is None or (bool(stored) and decided_hash not in (None, input_hash) and not are_peoples(stored))
 
 
 def _of(model: EmbeddingModel | None) -> dict[str, object]:

@@ -10,7 +10,7 @@ from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
 from skillroute.core.documents.replica_port import LendsIndex
 from skillroute.core.documents.visibility import visible_to
-from skillroute.core.embedding.model import EmbeddingModel, Vector, dot, weighted_mean
+from skillroute.core.embedding.model import EmbeddingModel, Vector, blend, dot, weighted_mean
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.embedding.views import HARMLESS, REQUESTS_WEIGHT, VIEW_WEIGHTS
 from skillroute.core.errors import TextRefused
@@ -132,5 +132,4 @@ class NearestTools:
         theirs = weighted_mean((vector, 1.0) for vector in requests.values())
         if alone is None or theirs is None:
             return None
-        both = weighted_mean([(alone, 1.0 - REQUESTS_WEIGHT), (theirs, REQUESTS_WEIGHT)])
-        return _Own(alone, both or alone)
+        return _Own(alone, blend(alone, theirs, REQUESTS_WEIGHT, unused=model.unused))
