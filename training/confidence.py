@@ -2,9 +2,11 @@
 
     .venv/bin/python training/confidence.py --model all-minilm-l6-v2        # needs no torch
 
-Fitted on small catalogues, three halves of the servers of `tool-requests` that neither encoder nor fusion has seen, 318
+Fitted on small catalogues: three halves of the servers of `tool-requests` that neither encoder nor fusion has seen, 318
 to 476 tools: the requests for them as they are; again without the tools that serve them (near misses: their neighbours
-stay); and the requests for the held-out servers that a half lacks, unless it has a tool like theirs. A catalogue as
+stay); and the requests for the held-out servers that a half lacks, unless it has a tool like theirs. Whether anything
+fits is learned as well from 1,500 requests for all held-out servers, as they are and without what the recipe of
+`unservable.py` takes away. A catalogue as
 large as all of `tool-requests` has so many tools that do the same that what is judged wrong is often right, and the
 curves say too little elsewhere. No request for the two catalogues takes part: these, the requests that no tool of them
 serves, and the held-out requests of the other judged sets measure it.
@@ -16,22 +18,25 @@ import argparse
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from confidence_samples import SERVED, Sample, Samples, samples_of
+from confidence_samples import HELD_OUT, SERVED, Sample, Samples, samples_of
 from data import ROOT
 from evidence import Array, Collected
 from skillroute.search.confidence import FEATURES
+from unservable import VENDORS
 
 WEIGHTS = ROOT / "layers/common/python/skillroute/search/confidence_weights.json"
 UNSERVED = 0.2
 """The share of requests that nothing serves, as the probability takes it; half of them near misses."""
+UNSERVED_OF_FIVE = 0.1
+"""The same for the first five: with more, it says too little on every set that was not fitted on but MetaTool."""
 LOST = 0.01
 """The share of answered requests that may be refused."""
 SMALL = "small catalogues"
-
 
 Target = Callable[[Sample], Array]
 
@@ -48,31 +53,81 @@ def five(sample: Sample) -> Array:
 
 TARGETS: Mapping[str, Target] = {"first": first, "first_five": five}
 """What each curve is the probability of."""
+SIGNS = {"likelihood": 1, "cosine": 1, "ahead": 1, "words_found": 1, "other_action": -1}
+"""More of what speaks for a result must not make it less likely, nor what speaks against it more so."""
+OF_FIRST = ("likelihood", "cosine", "length")
+"""Whether the first is right, the others say nothing of."""
 
 
-def fit(served: Sequence[Sample], unserved: Sequence[Sample], target: Target) -> Array:
-    """Return weights and intercept by Newton's method; all sets count the same, the unserved as `UNSERVED` says.
+OF_VENDOR = 0.3
+"""How much a vendor's set counts beside tool-requests: its requests are sentences of documentation, or of one home."""
 
-    No weight of likelihood and cosine is negative: more of either must not make a result less likely.
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Requests that are fitted on together, as they are and without a tool, and how much they count."""
+
+    served: Sequence[Sample]
+    unserved: Sequence[Sample]
+    weight: float = 1.0
+
+    def answered(self) -> Group:
+        """Return the same without what is served and not answered among the first five."""
+        kept = [Sample(*(getattr(one, name)[one.five] for name in Sample.__slots__)) for one in self.served]
+        return Group(kept, self.unserved, self.weight)
+
+    def along(self, direction: Array) -> Group:
+        """Return the place of each request along a direction in place of the first feature, and no other."""
+        return Group(*([_along(one, direction) for one in ones] for ones in (self.served, self.unserved)), self.weight)
+
+
+def fit(groups: Sequence[Group], target: Target, use: Sequence[str] = FEATURES, share: float = UNSERVED) -> Array:
+    """Return weights and intercept by Newton's method; all requests of a kind count the same, a `share` is unserved.
+
+    Features that are not in `use`, and those whose weight would be against `SIGNS`, have none.
     """
-    shares = [(one, (1 - UNSERVED) / len(served)) for one in served]
-    shares += [(one, UNSERVED / len(unserved)) for one in unserved]
+    total = sum(group.weight for group in groups)
+    shares = [
+        (one, group.weight / total * part * len(one.first) / sum(len(other.first) for other in kind))
+        for group in groups
+        for kind, part in ((group.served, 1 - share), (group.unserved, share))
+        for one in kind
+    ]
     table = np.concatenate([np.column_stack([one.features, np.ones(len(one.first))]) for one, _ in shares])
     right = np.concatenate([target(one) for one, _ in shares]).astype(float)
-    weight = np.concatenate([np.full(len(one.first), share / len(one.first)) for one, share in shares])
+    weight = np.concatenate([np.full(len(one.first), part / len(one.first)) for one, part in shares])
     found = np.zeros(table.shape[1])
-    free = np.ones(len(found), bool)
+    free = np.isin((*FEATURES, ""), (*use, ""))
+    signs = np.array([SIGNS.get(name, 0) for name in (*FEATURES, "")])
     while True:
         for _ in range(30):
             chance = 1 / (1 + np.exp(-np.clip(table @ found, -30, 30)))
             slope = table[:, free].T @ (weight * (chance - right)) + 1e-6 * found[free]
             spread = table[:, free] * (weight * chance * (1 - chance))[:, None]
             found[free] -= np.linalg.solve(table[:, free].T @ spread + 1e-6 * np.eye(free.sum()), slope)
-        negative = (found < 0) & np.isin((*FEATURES, ""), ("likelihood", "cosine"))
-        if not negative.any():
+        against = found * signs < 0
+        if not against.any():
             return found
-        free &= ~negative
+        free &= ~against
         found = np.zeros(len(found))
+
+
+def fit_five(own: Group, small: Group, vendors: Sequence[Group]) -> Array:
+    """Return weights and intercept of the first five.
+
+    What tells answered requests from those that nothing serves is learned of these alone, as many of both: one that is
+    served and not answered looks like the first and counts as the second. How likely it is, of all on small catalogues
+    and the vendors'.
+    """
+    direction = fit([group.answered() for group in (own, *vendors)], five, share=0.5)[:-1]
+    line = fit([group.along(direction) for group in (small, *vendors)], five, FEATURES[:1], UNSERVED_OF_FIVE)
+    return np.append(direction * line[0], line[-1])
+
+
+def _along(sample: Sample, direction: Array) -> Sample:
+    table = np.zeros_like(sample.features)
+    table[:, 0] = sample.features @ direction
+    return Sample(table, sample.first, sample.five)
 
 
 def chances_of(sample: Sample, weights: Array) -> Array:
@@ -110,6 +165,16 @@ def refusals(samples: Mapping[str, Sample], weights: Array, bound: float) -> Non
     print("| above |  |  | " + " | ".join(f"{above(answered, chances):.3f}" for chances in unserved.values()) + " |")
 
 
+def taken_away(pairs: Mapping[str, tuple[Sample, Sample]], weights: Array) -> None:
+    """Print of other catalogues what is refused of requests without their tools, by how many of the same are lost."""
+    print("\n| without its tools | above | 1 % lost | 2 % | 5 % | 10 % |\n|---|---|---|---|---|---|")
+    for name, (as_it_is, without) in pairs.items():
+        answered, unserved = chances_of(as_it_is, weights)[as_it_is.five], chances_of(without, weights)
+        bounds = [float(np.quantile(answered, lost, method="lower")) for lost in (LOST, 0.02, 0.05, 0.1)]
+        cells = [above(answered, unserved), *(float((unserved < at).mean()) for at in bounds)]
+        print(f"| {name} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |")
+
+
 def errors(judged: Mapping[str, Sample], curves: Mapping[str, Array]) -> None:
     """Print for what was not fitted on how far what is said and what is right are apart, by ten ranges on average."""
     print("\n| | " + " | ".join(f"{label}: said | right | error" for label in curves) + " |")
@@ -138,16 +203,22 @@ def bound_of(samples: Samples, weights: Array) -> float:
 
 def fitted(samples: Samples) -> dict[str, Any]:
     """Fit both curves and the bound, print what they make of what is measured, and return them to be stored."""
-    lacking = [sample for of_set in samples.unserved.values() for sample in of_set]
-    curves = {label: fit(list(samples.served.values()), lacking, target) for label, target in TARGETS.items()}
+    halves = [name for name in samples.served if name != HELD_OUT]
+    small = Group([samples.served[name] for name in halves], [one for name in halves for one in samples.unserved[name]])
+    own = Group([*small.served, samples.served[HELD_OUT]], [*small.unserved, *samples.unserved[HELD_OUT]])
+    vendors = [
+        Group([served], [unserved], OF_VENDOR) for served, unserved in map(samples.taken_away.__getitem__, VENDORS)
+    ]
+    curves = {"first": fit([small], first, OF_FIRST), "first_five": fit_five(own, small, vendors)}
     bound = bound_of(samples, curves["first_five"])
     unseen = {f"{SERVED}, and what nothing serves": _together(list(samples.measured.values())), **samples.judged}
     errors(unseen, curves)
-    own = [samples.measured[name] for name in (SERVED, "near", "far")]
+    taken_away(samples.taken_away, curves["first_five"])
+    asked = [samples.measured[name] for name in (SERVED, "near", "far")]
     for label, target in TARGETS.items():
         print(f"\n{label}")
         refusals(samples.measured, curves[label], bound)
-        reliability(own, curves[label], target)
+        reliability(asked, curves[label], target)
     names = (*FEATURES, "intercept")
     made = {label: dict(zip(names, weights.round(4).tolist(), strict=True)) for label, weights in curves.items()}
     return {**made, "no_match_below": bound}

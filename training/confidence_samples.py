@@ -13,8 +13,10 @@ from data import Pool, Query, held_out, load_catalogues, load_pool, load_unserve
 from evidence import Array, Collected, Judged, LeftOut, vectors_of
 from fusion import FITTED, drawn
 from skillroute.core.embedding.onnx import OnnxEmbedder
-from skillroute.core.learned_fusion import fusion_for
-from skillroute.search.confidence import FIRST_RESULTS, Standing, features
+from skillroute.core.learned_fusion import coverage, fusion_for
+from skillroute.search.actions import does_something_else
+from skillroute.search.confidence import FIRST_RESULTS, Standing, ahead_of_ten, features
+from unservable import VENDORS, held_out_pool, taken, vendor_pool
 
 ALIKE = 0.85
 """The cosine of two tools from which one may serve what the other serves."""
@@ -25,6 +27,10 @@ HALVES, OF_HALF = 3, 600
 OF_SET = 400
 """Requests of each judged set that it is measured on."""
 SERVED = "both catalogues"
+HELD_OUT, OF_HELD_OUT = "held-out servers", 1500
+"""The tools of the held-out servers of tool-requests, and the requests for them that are asked with and without."""
+OF_RECIPE = 600
+"""Requests that measure what the recipe takes away, of all of tool-requests and of each vendor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +87,26 @@ def foreign_to(half: Pool, pool: Pool, embedder: OnnxEmbedder) -> list[Query]:
     ]
 
 
-def sample_of(judged: Judged, model: str) -> Sample:
+def sample_of(judged: Judged, model: str, pool: Pool, queries: Sequence[Query]) -> Sample:
     """Return what the search would know of each request; the first result is a tool that is named, if there is one."""
     fusion = fusion_for("skillroute.search", model)
+    tools = list(pool.tools.values())
     rows, of_first, of_five = [], [], []
     for number, (start, end) in enumerate(judged.bounds()):
         request = judged.request(number)
-        chances = np.array(fusion.probabilities(request, judged.evidence(start, end)))
+        evidence = judged.evidence(start, end)
+        chances = np.array(fusion.probabilities(request, evidence))
         order = np.argsort(-chances - judged.is_named[start:end], kind="stable")
         right = judged.need[start:end][order] >= 0
         highest = max(0.0, float(judged.cosine[start:end].max(initial=0.0)))
-        rows.append(features(Standing(float(chances[order[0]]) if len(order) else 0.0, highest, request.words)))
+        found = coverage(request, [evidence[place] for place in np.argsort(-chances, kind="stable")[:FIRST_RESULTS]])
+        first = tools[int(judged.place[start + order[0]])] if len(order) else None
+        other = first is not None and does_something_else(queries[number].text, first.name, first.description)
+        likely = float(chances[order[0]]) if len(order) else 0.0
+        ahead = ahead_of_ten(chances.tolist())
+        rows.append(
+            features(Standing(likely, highest, request.words, ahead=ahead, words_found=found, other_action=other))
+        )
         of_first.append(bool(right[:1].any()))
         of_five.append(bool(right[:FIRST_RESULTS].any()))
     return Sample(np.array(rows), np.array(of_first), np.array(of_five))
@@ -111,12 +126,15 @@ class Samples:
         Among both catalogues: the requests for them (`SERVED`) and those that nothing serves (near, far).
     judged : mapping
         The held-out requests of each judged set, among all of its tools.
+    taken_away : mapping
+        Measured as well: of other catalogues, requests as they are and without the tools that serve them.
     """
 
     served: Mapping[str, Sample]
     unserved: Mapping[str, Sequence[Sample]]
     measured: Mapping[str, Sample]
     judged: Mapping[str, Sample]
+    taken_away: Mapping[str, tuple[Sample, Sample]]
 
 
 def samples_of(collected: Collected) -> Samples:
@@ -124,7 +142,7 @@ def samples_of(collected: Collected) -> Samples:
     embedder = collected.embedder
 
     def sample(name: str, pool: Pool, queries: Sequence[Query], left_out: LeftOut | None = None) -> Sample:
-        return sample_of(collected(name, pool, queries, left_out), embedder.model.name)
+        return sample_of(collected(name, pool, queries, left_out), embedder.model.name, pool, queries)
 
     both, nothing = load_catalogues(), load_unserved()
     measured = {SERVED: sample(SERVED, both, both.queries)}
@@ -147,4 +165,23 @@ def samples_of(collected: Collected) -> Samples:
             sample(f"{name}-without-tools", half, queries, without_right(half, embedder)),
             sample(f"{name}-foreign", half, rng.sample(foreign, min(OF_HALF, len(foreign)))),
         ]
-    return Samples(served, unserved, measured, judged)
+
+    def both_ways(name: str, pool: Pool, most: int) -> tuple[Sample, Sample]:
+        asked = taken(pool, most)
+        return (
+            sample(name, asked.pool, asked.served),
+            sample(f"{name}-recipe", asked.pool, asked.unserved, asked.left_out),
+        )
+
+    owned = held_out_pool()
+    served[HELD_OUT], lacking = both_ways("held-out", owned, OF_HELD_OUT)
+    unserved[HELD_OUT] = [lacking]
+    taken_away = {"tool-requests": both_ways("among-all", Pool(owned.name, pool.tools, owned.queries), OF_RECIPE)}
+    for name in VENDORS:
+        taken_away[name] = both_ways(name, vendor_pool(name), OF_RECIPE)
+    for name in ("metatool", "bfcl"):
+        pool = load_pool(name)
+        queries = [query for query in drawn(pool, FITTED[name]) if pool.is_held_out(query)][:OF_SET]
+        without = sample(f"{name}-without-tools", pool, queries, without_right(pool, embedder))
+        taken_away[name] = (judged[name], without)
+    return Samples(served, unserved, measured, judged, taken_away)

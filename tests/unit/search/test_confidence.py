@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
@@ -11,14 +12,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.embedding.packaged import models_dir, packaged_models
-from skillroute.search.confidence import FEATURES, Confidence, Curve, Standing, features, load_confidences
+from skillroute.search.confidence import (
+    FEATURES,
+    Confidence,
+    Curve,
+    Standing,
+    ahead_of_ten,
+    features,
+    load_confidences,
+)
 
-CURVE = {"likelihood": 1.0, "cosine": 2.0, "length": 0.5, "intercept": -1.0}
+CURVE = {
+    "likelihood": 1.0,
+    "cosine": 2.0,
+    "length": 0.5,
+    "ahead": 0.25,
+    "words_found": 3.0,
+    "other_action": -1.5,
+    "intercept": -1.0,
+}
+KNOWN = Standing(0.8, 0.6, 7, ahead=2.0, words_found=0.4, other_action=True)
 shares = st.floats(0, 1)
 
 
 def test_features_by_hand() -> None:
-    assert features(Standing(0.8, 0.6, 7)) == pytest.approx((math.log(4), 0.6, math.log(7)))
+    assert features(KNOWN) == pytest.approx((math.log(4), 0.6, math.log(7), 2.0, 0.4, 1.0))
 
 
 def test_the_surest_and_the_least_sure_result_and_a_request_without_a_word_have_features() -> None:
@@ -27,8 +45,44 @@ def test_the_surest_and_the_least_sure_result_and_a_request_without_a_word_have_
 
 
 def test_a_curve_by_hand() -> None:
-    value = math.log(4) + 2.0 * 0.6 + 0.5 * math.log(7) - 1.0
-    assert Curve.read(CURVE)(Standing(0.8, 0.6, 7)) == pytest.approx(1 / (1 + math.exp(-value)))
+    value = math.log(4) + 2.0 * 0.6 + 0.5 * math.log(7) + 0.25 * 2.0 + 3.0 * 0.4 - 1.5 - 1.0
+    assert Curve.read(CURVE)(KNOWN) == pytest.approx(1 / (1 + math.exp(-value)))
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "ahead"),
+    [
+        ([], 0.0),
+        ([0.9], 0.0),
+        ([0.5, 0.8], math.log(4) / 2),
+        ([0.5] * 9 + [0.8], 0.9 * math.log(4)),
+        ([0.01] * 40 + [0.5] * 9 + [0.8], 0.9 * math.log(4)),
+    ],
+    ids=["none", "one", "two", "ten", "more"],
+)
+def test_the_likeliest_is_ahead_of_ten_and_of_no_more(probabilities: list[float], ahead: float) -> None:
+    assert ahead_of_ten(probabilities) == pytest.approx(ahead)
+
+
+def test_committed_weights_by_golden_values() -> None:
+    """What `training/confidence.py` wrote, to four digits of each weight."""
+    confidence = load_confidences()["tool-minilm-l6-int8-v2"]
+    other = replace(KNOWN, other_action=False)
+    assert confidence.first_five(other) == pytest.approx(0.813, abs=1e-3)
+    assert confidence.first_five(KNOWN) == pytest.approx(0.469, abs=1e-3)
+    assert confidence.first(KNOWN) == pytest.approx(confidence.first(other))
+    assert confidence.no_match_below == 0.247
+
+
+@given(shares, st.floats(0, 15), st.floats(0, 15), shares, shares)
+@pytest.mark.parametrize("model", sorted(load_confidences()))
+def test_what_speaks_for_a_result_never_means_less_confidence_and_another_action_never_more(
+    model: str, probability: float, ahead: float, more_ahead: float, found: float, more_found: float
+) -> None:
+    five = load_confidences()[model].first_five
+    before = Standing(probability, 0.5, 8, ahead=min(ahead, more_ahead), words_found=min(found, more_found))
+    after = replace(before, ahead=max(ahead, more_ahead), words_found=max(found, more_found))
+    assert five(replace(before, other_action=True)) <= five(before) <= five(after)
 
 
 @given(shares, shares, shares, shares, st.integers(1, 200))

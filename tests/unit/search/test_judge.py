@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -41,6 +42,20 @@ def test_the_two_curves_may_cross_and_the_lower_counts() -> None:
     curves = load_confidences()[model]
     assert curves.first(standing) > curves.first_five(standing)
     assert judged(standing, model).confidence == curves.first_five(standing)
+
+
+def test_a_first_result_that_does_something_else_is_less_likely() -> None:
+    model, standing = "tool-minilm-l6-int8-v2", Standing(0.5, 0.5, 8, ahead=1.0, words_found=0.3)
+    ranking: Any = SimpleNamespace(standing=lambda key: standing)
+    hit = Hit(Candidate("1", 0.5, 0.5), {"name": "list_labels", "description": "Lists all labels."})
+    said = []
+    for query in ("List labels", "Delete a label"):
+        run = ToolSearchRun(LAPTOP)
+        Judge(None)(run, cast(Ranking, ranking), model, [hit], query=query)
+        said.append(run.confidence_first_five)
+    curve = load_confidences()[model].first_five
+    assert said == [curve(standing), curve(replace(standing, other_action=True))]
+    assert said[0] > said[1]
 
 
 def test_a_threshold_that_is_set_counts_instead_of_the_models() -> None:

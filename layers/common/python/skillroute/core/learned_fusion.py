@@ -135,6 +135,12 @@ def features(request: FusedRequest, candidates: Sequence[Evidence]) -> list[tupl
     return made
 
 
+def coverage(request: FusedRequest, candidates: Iterable[Evidence]) -> float:
+    """Return the highest BM25 of some candidates as a share of what a text could have for the request; 0..1."""
+    most = _MOST_PER_WORD * request.weight
+    return min(1.0, max((candidate.bm25 for candidate in candidates), default=0.0) / most) if most else 0.0
+
+
 def _ranks(values: Sequence[float]) -> list[int]:
     """Return the place of each value from the highest, from 1; equal values share the first place of theirs."""
     place_of: dict[float, int] = {}

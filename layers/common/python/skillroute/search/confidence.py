@@ -1,17 +1,20 @@
 """How likely the results of mode `hybrid` serve the request, and from where on nothing does (docs/adr/0041).
 
 The probability of learned fusion says how far a candidate stands out from its rivals, and one always does. Whether any
-is near at all, the highest cosine says; how much of both to ask for depends on the length of the request. The weights
-are data, one set for each embedding model; `training/confidence.py` makes them with the features below.
+is near at all, the highest cosine says; whether it is one of many, how far it is ahead of ten; what is missing, the
+request's words that the first five lack, and what the first does: a tool that lists does not delete. How much of all to
+ask for depends on the length of the request. The weights are data, one set for each embedding model;
+`training/confidence.py` makes them with the features below.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from heapq import nlargest
 from importlib.resources import files
 from operator import mul
 from types import MappingProxyType
@@ -19,11 +22,14 @@ from typing import Any, Self
 
 from skillroute.core.logistic import logistic
 
-FEATURES = ("likelihood", "cosine", "length")
-"""The logit of the first result's probability, the highest cosine of all candidates, the logarithm of the words."""
+FEATURES = ("likelihood", "cosine", "length", "ahead", "words_found", "other_action")
+"""The logit of the first result's probability, the highest cosine of all candidates, the logarithm of the words, how
+far the likeliest is ahead of ten (`ahead_of_ten`), the highest BM25 of the likeliest five as a share of what a text
+could have for the request, and whether the result does something else than the request asks for (`actions.py`)."""
 
 FIRST_RESULTS = 5
 
+_RIVALS = 10
 _LEAST = 1e-6
 
 
@@ -41,18 +47,44 @@ class Standing:
         Of the request.
     reranker : str or None
         What the probability is blended with; its curves are others.
+    ahead : float
+        How far the likeliest is ahead of the ten likeliest (`ahead_of_ten`); 0 and up.
+    words_found : float
+        The highest BM25 of the likeliest five, as a share of what a text could have for the request; 0..1.
+    other_action : bool
+        The result does something else than the request asks for.
     """
 
     probability: float
     cosine: float
     words: int
     reranker: str | None = None
+    ahead: float = 0.0
+    words_found: float = 0.0
+    other_action: bool = False
 
 
 def features(standing: Standing) -> tuple[float, ...]:
     """Return `FEATURES`, in order."""
-    likely = min(max(standing.probability, _LEAST), 1.0 - _LEAST)
-    return math.log(likely / (1.0 - likely)), standing.cosine, math.log(max(standing.words, 1))
+    return (
+        _logit(standing.probability),
+        standing.cosine,
+        math.log(max(standing.words, 1)),
+        standing.ahead,
+        standing.words_found,
+        float(standing.other_action),
+    )
+
+
+def ahead_of_ten(probabilities: Iterable[float]) -> float:
+    """Return the logit of the highest probability less the mean logit of the ten highest, or of all that there are."""
+    highest = [_logit(probability) for probability in nlargest(_RIVALS, probabilities)]
+    return highest[0] - sum(highest) / len(highest) if highest else 0.0
+
+
+def _logit(probability: float) -> float:
+    likely = min(max(probability, _LEAST), 1.0 - _LEAST)
+    return math.log(likely / (1.0 - likely))
 
 
 @dataclass(frozen=True, slots=True)

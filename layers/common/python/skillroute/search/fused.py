@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import nlargest
 
-from skillroute.core.learned_fusion import FEATURES, Evidence, FusedRequest, Fusion, features
+from skillroute.core.learned_fusion import FEATURES, Evidence, FusedRequest, Fusion, coverage, features
 from skillroute.core.logistic import log_sum_exp
-from skillroute.search.confidence import Standing
+from skillroute.search.confidence import FIRST_RESULTS, Standing, ahead_of_ten
 from skillroute.search.explained import FusionExplanation, ToolExplanation, parts
 
 
@@ -28,12 +29,25 @@ class Fused:
             self.probabilities[self.keys.index(key)],
             self._nearest,
             self.request.words,
+            ahead=self._ahead,
+            words_found=self._words_found,
         )
 
     @cached_property
     def _nearest(self) -> float:
         """The highest cosine, which the standing of each of the first five has."""
         return max(self.evidence).cosine  # by which evidence is compared first
+
+    @cached_property
+    def _ahead(self) -> float:
+        """How far the likeliest is ahead, which the standing of each of the first five has."""
+        return ahead_of_ten(self.probabilities)
+
+    @cached_property
+    def _words_found(self) -> float:
+        """What the likeliest have of the request's words, which the standing of each of the first five has."""
+        likeliest = nlargest(FIRST_RESULTS, range(len(self.evidence)), key=self.probabilities.__getitem__)
+        return coverage(self.request, [self.evidence[place] for place in likeliest])
 
     def explain(self, key: str) -> ToolExplanation:
         """Return what a candidate's probability is made of."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from skillroute.search.actions import does_something_else
 from skillroute.search.confidence import FIRST_RESULTS, Confidence, Standing, load_confidences
 from skillroute.search.explain import explain_confidence
 from skillroute.search.explained import ConfidenceExplanation
@@ -35,8 +37,9 @@ class Judge:
         model: str,
         hits: Sequence[Hit],
         no_match_below: float | None = None,
+        query: str = "",
     ) -> None:
-        """Judge the results of a search, of which the index has vectors of `model`, by a bound of its own or ours.
+        """Judge the results of a search for `query`, by a bound of its own or ours; the index has vectors of `model`.
 
         Scores of other modes than hybrid are no probabilities, and those of an embedding model without weights of its
         own are not calibrated: there is no confidence then, and no match is missing but where nothing was found.
@@ -46,7 +49,7 @@ class Judge:
             run.no_match = not set(run.degraded) - {"reranker_unavailable"}
             run.fit = "unlikely" if run.no_match else None
             return
-        found = self._known(ranking, model, hits)
+        found = self._known(ranking, model, hits, query)
         if found is None:
             return
         if run.language is not None:
@@ -64,18 +67,25 @@ class Judge:
         run.fit = "likely" if is_named else "unlikely" if run.no_match else _fit(run.confidence_first_five)
 
     def explain(
-        self, ranking: Ranking, model: str, hits: Sequence[Hit], no_match_below: float | None = None
+        self,
+        ranking: Ranking,
+        model: str,
+        hits: Sequence[Hit],
+        no_match_below: float | None = None,
+        query: str = "",
     ) -> ConfidenceExplanation | None:
         """Return how the confidence came about; None where there is none."""
-        found = self._known(ranking, model, hits) if hits else None
+        found = self._known(ranking, model, hits, query) if hits else None
         return None if found is None else explain_confidence(*found, self._least(found[0], no_match_below))
 
-    def _known(self, ranking: Ranking, model: str, hits: Sequence[Hit]) -> tuple[Confidence, Standing, Standing] | None:
+    def _known(
+        self, ranking: Ranking, model: str, hits: Sequence[Hit], query: str
+    ) -> tuple[Confidence, Standing, Standing] | None:
         """Return the curves, and what is known of the first result and of the likeliest among the first five.
 
         They are one but where the first is first because it is named.
         """
-        first = ranking.standing(hits[0].candidate.key)
+        first = _standing(ranking, hits[0], query)
         if first is None:
             return None
         name = model if first.reranker is None else f"{model} + {first.reranker}"
@@ -83,12 +93,20 @@ class Judge:
         if confidence is None:
             return None
         shown = hits[:FIRST_RESULTS] if hits[0].candidate.is_named else ()
-        standings = (ranking.standing(hit.candidate.key) for hit in shown)
+        standings = (_standing(ranking, hit, query) for hit in shown)
         alike = [standing for standing in standings if standing and standing.reranker == first.reranker]
         return confidence, first, max(alike, key=lambda standing: standing.probability, default=first)
 
     def _least(self, confidence: Confidence, asked: float | None) -> float:
         return next(bound for bound in (asked, self._no_match_below, confidence.no_match_below) if bound is not None)
+
+
+def _standing(ranking: Ranking, hit: Hit, query: str) -> Standing | None:
+    standing = ranking.standing(hit.candidate.key)
+    if standing is None or not query:
+        return standing
+    other = does_something_else(query, hit.payload["name"], hit.payload.get("description") or "")
+    return replace(standing, other_action=other)
 
 
 def _fit(confidence_first_five: float) -> Fit:
