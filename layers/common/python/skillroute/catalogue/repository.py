@@ -25,7 +25,7 @@ from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
 from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.views import Refusal
+from skillroute.core.embedding.views import VIEW_WEIGHTS, Refusal
 from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Session
 
@@ -236,5 +236,8 @@ def _to_document(row: ItemRow, stored: list[Any], server_text: str | None) -> Do
 
     Somebody else may have written others since they were read: then it waits for another vector.
     """
-    text = text_with(row.text, [request.text for request in to_requests(stored[-1])], server_text)
+    requests = [request.text for request in to_requests(stored[-1])]
+    beside = (*requests, *([server_text] if server_text else ()))
+    is_same = row.text.embedding_texts[len(VIEW_WEIGHTS) :] == beside
+    text = row.text if is_same else text_with(row.text, requests, server_text)
     return DocumentText(str(stored[0]), text, row.embedding if text.hash == row.text.hash else None)
