@@ -112,8 +112,8 @@ def _standing(ranking: Ranking, hit: Hit, query: str) -> Standing | None:
 def _fit(confidence_first_five: float) -> Fit:
     """Return a confidence in a word.
 
-    Of 377 requests for the two catalogues that were answered among the first five, 5 in a hundred are below a third,
-    and 43 in a hundred of 140 that nothing serves; from 0.7 on are 68 and 16 (docs/adr/0041).
+    Of 376 requests for the two catalogues that were answered among the first five, 3 in a hundred are below a third,
+    and 36 in a hundred of 140 that nothing serves; from 0.7 on are 75 and 16 (docs/adr/0041).
     """
     if confidence_first_five >= LIKELY_FROM:
         return "likely"
