@@ -28,10 +28,12 @@ chosen with this set in view: the text of tools, BM25's parameters and the weigh
 `examples`, `metatool`, `sealtools` and `bfcl`, the form of the fusion and the bound of `no_match` with the two
 catalogues (ADR [3](adr/0003-what-text-is-embedded.md), [38](adr/0038-learned-fusion.md),
 [41](adr/0041-confidence-and-no-match.md))."""
+_WEIGHTS = "[ADR 67](adr/0067-requests-of-a-tool.md), [69](adr/0069-what-a-server-says-of-itself.md)"
 _COVERAGE = "the constants of {what} were chosen on these queries ([ADR {adr}](adr/{page}.md))."
 SECTIONS = {
     "Compared with others": _OF_SETS,
     "Among real tools with ordinary names": _OF_SETS,
+    "Every way of asking": f"{_OF_SETS} So were the weights of requests and of server texts ({_WEIGHTS}).",
     "Retrieval quality": f"{_OF_SETS} All requests are asked, those that training saw as well.",
     "Whether scores are right as often as they say": f"{_OF_SETS} What is held out was not fitted on.",
     "The weights of words in lexical search": _OF_SETS,
