@@ -228,3 +228,28 @@ def test_a_page_that_gets_no_answer_says_so_and_goes_on(opened: Callable[..., Co
     console.page.context.set_offline(False)
     console.page.get_by_role("button", name="Try again").click()
     console.page.locator(".problem").wait_for(state="detached")
+
+
+def test_requests_of_a_tool_are_written_kept_until_they_are_saved_and_not_over_another_s(console: Console) -> None:
+    [tool] = answered(console.server.http.get("/api/v1/tools?name=water_plants"))
+    path = f"/api/v1/tools/{tool['id']}"
+
+    def requests() -> list[tuple[str, str]]:
+        return [(one["text"], one["source"]) for one in answered(console.server.http.get(path))["requests"] or []]
+
+    console.open(f"catalogue?tool={tool['id']}")
+    field = console.page.get_by_label("Requests, one on each line")
+    field.fill("the flowers are thirsty\n\n  give the ferns a drink ")
+    console.page.reload()
+    field.wait_for()
+    assert field.input_value().splitlines()[0] == "the flowers are thirsty"
+    console.page.get_by_role("button", name="Save requests").click()
+    console.page.get_by_text("Written by a person.").wait_for()
+    assert requests() == [("the flowers are thirsty", "person"), ("give the ferns a drink", "person")]
+    # WHEN somebody else has written others meanwhile
+    field.fill("mine")
+    whole = answered(console.server.http.get(path))
+    answered(console.server.http.put(path, json={**whole, "requests": ["theirs"]}))
+    console.page.get_by_role("button", name="Save requests").click()
+    console.page.get_by_text("were not saved").wait_for()
+    assert requests() == [("theirs", "import")]

@@ -45,6 +45,19 @@ async def assign(client: AsyncSkillroute, tool_id: int, skill_ids: list[str], se
 
 
 @actions.action
+async def requests(client: AsyncSkillroute, tool_id: int, texts: list[str], seen: list[str]) -> dict[str, Any]:
+    """Let a tool serve these requests, where it has those still that the page has `seen`; new ones are a person's."""
+    stored = (await client.tools.get(tool_id)).requests or []
+    now = [request.text for request in stored]
+    if now != seen:
+        raise Stale("the tool's requests were changed meanwhile", now)
+    # A person who keeps some of the packaged ones has chosen them.
+    sources = {request.text: request.source.replace("packaged", "import") for request in stored}
+    wanted = [{"text": text, "source": sources.get(text, "person")} for text in texts]
+    return (await client.tools.set_requests(tool_id, wanted)).model_dump(mode="json")
+
+
+@actions.action
 async def classify(client: AsyncSkillroute, tool_id: int, force: bool = False) -> dict[str, Any]:
     """Classify a tool now; `force` replaces what a person decided, too."""
     return (await client.skills.classify(tool_id, force_reclassify=force)).model_dump(mode="json")

@@ -108,7 +108,15 @@ def test_packaged_ones_that_come_back_alone_change_nothing(desk: Desk, sync: Syn
     packaged = [{"text": text, "source": source} for text, source in wanted]
     assert put(desk, sync, requests=packaged)[0] == "unchanged"
     put(desk, sync, requests=[{"text": "open this page", "source": "person"}])
-    assert put(desk, sync, requests=packaged) == ("unchanged", [("open this page", "person")])
+    assert put(desk, sync, requests=packaged)[1] == [("open this page", "person")]
+
+
+def test_some_of_the_packaged_ones_that_come_back_are_what_somebody_chose(desk: Desk, sync: SyncTools) -> None:
+    wanted = put(desk, sync)[1]
+    assert len(wanted) > 1
+    chosen = [(wanted[0][0], "import")]
+    assert put(desk, sync, requests=[{"text": wanted[0][0], "source": "packaged"}]) == ("updated", chosen)
+    assert put(desk, sync) == ("unchanged", chosen)
 
 
 def test_none_are_wanted_of_a_tool_that_had_none_either(desk: Desk, sync: SyncTools) -> None:

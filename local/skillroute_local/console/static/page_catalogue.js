@@ -5,6 +5,7 @@ import { KEPT, draft, dropDraft, editorDraft, keepDraft, unsaved } from "./draft
 import { List, Split } from "./list.js";
 import { say, showProblem } from "./notices.js";
 import { forgetSkills, skillInput } from "./skill_choice.js";
+import { requestEditor, requestsOf } from "./tool_requests.js";
 
 const ANY = ["", "all servers"];
 const STATES = [["", "on and off"], ["on", "on"], ["off", "off"], ["bare", "without a skill"]];
@@ -26,7 +27,7 @@ export function make({ options, remember }) {
   const toolList = new List({
     label: "Tools", key: (tool) => tool.id,
     row: (tool) => [
-      h("span", {}, h("span", { class: tool.is_active ? "code" : "code off" }, tool.name), " ", unsaved(draftOf(tool.id)) || unsaved(addingTo(tool.id))), h("span", { class: "muted" }, tool.server),
+      h("span", {}, h("span", { class: tool.is_active ? "code" : "code off" }, tool.name), " ", unsaved(draftOf(tool.id)) || unsaved(addingTo(tool.id)) || unsaved(requestsOf(tool.id))), h("span", { class: "muted" }, tool.server),
       h("span", {}, tool.skill_ids.join(", ") || "–"), h("span", { class: "muted" }, tool.description)],
     chosen: (tool) => { split.reading(tool.id, tool.name); readSoon(tool.id); }, open: () => split.open(), none: () => split.nothing(),
     empty: [h("p", {}, "There are no tools."), h("p", {}, "Bring some in: `skillroute import mcp.json`, or PUT /api/v1/tools.")],
@@ -206,6 +207,7 @@ export function make({ options, remember }) {
       h("p", { class: "actions" }, h("button", { type: "button", onclick: () => switchTool(tool, changed) }, tool.is_switched_off ? "Switch on" : "Switch off"),
         tool.tags.map((tag) => h("span", { class: "chip" }, `#${tag}`))),
       skillEditor(tool, skills, changed),
+      tool.type === "tool" && requestEditor(tool, () => showTool(tool.id)),
       h("h3", {}, "Arguments"), args(tool.input_schema),
       tool.annotations && [h("h3", {}, "Annotations"), json(tool.annotations, "Annotations")],
       tool.input_schema && h("details", {}, h("summary", {}, "Input schema as JSON"), json(tool.input_schema, "Input schema")),

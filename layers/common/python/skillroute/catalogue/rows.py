@@ -46,10 +46,25 @@ class States:
     server_texts: Mapping[str, str] = field(default_factory=dict)
     known: KnownRequests = NOTHING_KNOWN
 
+    def said_requests(self, item: IncomingItem) -> tuple[ToolRequest, ...] | None:
+        """Return the requests that an item says; None where it says nothing of them.
+
+        Packaged ones that come back whole, of an answer say, are nobody's word. Some of them are.
+        """
+        said = item.content.requests
+        if said is None or not are_packaged(said):
+            return said
+        stored = self.stored.get(item.key)
+        texts = {request.text for request in said}
+        wholes = (self.known.of(item.content), (stored.requests if stored else None) or ())
+        if any(texts == {request.text for request in whole} for whole in wholes):
+            return None
+        return tuple(request._replace(source="import") for request in said)
+
     def requests_of(self, item: IncomingItem) -> tuple[ToolRequest, ...]:
         """Return the requests that an item will have: those that it says, that are stored, or that are packaged."""
-        if item.content.requests is not None:
-            return item.content.requests
+        if (said := self.said_requests(item)) is not None:
+            return said
         stored = self.stored.get(item.key)
         requests = stored.requests if stored else None
         return self.known.of(item.content) if requests is None or are_packaged(requests) else requests
@@ -93,8 +108,13 @@ class IncomingItem:
 
     def says_the_same(self, state: ItemState) -> bool:
         """Return whether its owner says nothing else than is stored."""
-        requests = self.content.requests
-        return state.content_hash == self.content_hash and (requests is None or requests == state.requests)
+        return state.content_hash == self.content_hash and self._has_the_requests_of(state)
+
+    def _has_the_requests_of(self, state: ItemState) -> bool:
+        said = self.content.requests
+        if said is None or said == state.requests:
+            return True
+        return are_packaged(said) and {one.text for one in said} == {one.text for one in state.requests or ()}
 
     def status(self, state: ItemState | None, written: Written | None) -> Status:
         """Return what became of it, for its owner."""
@@ -119,8 +139,9 @@ class EmbeddedItems:
         rows = []
         for item in changed:
             text, requests, stored = states.text_of(item), states.requests_of(item), states.stored.get(item.key)
-            # Only packaged ones are added: what somebody wrote and an item leaves out is in the database.
-            content = replace(item.content, requests=requests) if are_packaged(requests) else item.content
+            # What somebody wrote and an item leaves out is in the database: only packaged ones are added.
+            added = requests if are_packaged(requests) else states.said_requests(item)
+            content = item.content if added == item.content.requests else replace(item.content, requests=added)
             drops = not requests and stored is not None and are_packaged(stored.requests)
             rows.append(ItemRow(content, item.content_hash, text, self.vectors.get(text.hash), drops_packaged=drops))
         return rows

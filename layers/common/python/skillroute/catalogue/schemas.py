@@ -111,21 +111,20 @@ class ItemInput(BaseModel):
             annotations=self.annotations,
             tags=tuple(dict.fromkeys(self.tags or ())),
             metadata={**(self.model_extra or {}), **(self.metadata or {})},
-            requests=None if self.requests is None else _said_requests(self.requests),
+            requests=None if self.requests is None else _each_once(self.requests),
         )
 
 
-def _said_requests(requests: list[RequestInput]) -> tuple[ToolRequest, ...] | None:
+def _each_once(requests: list[RequestInput]) -> tuple[ToolRequest, ...]:
     """Return requests, of those with the same text the first.
 
-    Packaged ones that come back alone, of an answer say, are nobody's: None. Among others they are imported like these,
-    so that a list in the database is packaged as a whole or not at all.
+    Packaged ones among others are imported like these: a list in the database is packaged as a whole or not at all.
     """
-    if requests and all(given.source == "packaged" for given in requests):
-        return None
+    all_packaged = all(given.source == "packaged" for given in requests)
     first: dict[str, ToolRequest] = {}
     for given in requests:
-        first.setdefault(given.text, ToolRequest(given.text, "import" if given.source == "packaged" else given.source))
+        source = "import" if given.source == "packaged" and not all_packaged else given.source
+        first.setdefault(given.text, ToolRequest(given.text, source))
     return tuple(first.values())
 
 

@@ -1,0 +1,43 @@
+// The requests that a tool serves, a line each: what people and agents say who need it.
+import { act } from "./calls.js";
+import { fill, h } from "./dom.js";
+import { KEPT, editorDraft } from "./drafts.js";
+import { say, showProblem } from "./notices.js";
+
+const WRITERS = { llm: "a language model", person: "a person", import: "an import", packaged: "Skillroute" };
+
+export const requestsOf = (id) => `requests-of/${id}`;
+
+/** Return the editor of a tool's requests; `done` is called once they are saved. */
+export function requestEditor(tool, done) {
+  const stored = tool.requests ?? [];
+  const now = stored.map((request) => request.text);
+  const field = h("textarea", { rows: 3, "aria-label": "Requests, one on each line", placeholder: "tell Ann that I am late" });
+  const saving = h("div", {});
+  const version = JSON.stringify(now);
+  const typing = editorDraft(requestsOf(tool.id), { requests: field }, { requests: now.join("\n") }, { version, typed: () => draw() });
+  const draw = () => fill(saving, "requests" in typing.edits() && [
+    h("p", { class: "actions" },
+      h("button", { type: "button", class: "main", onclick: () => store(JSON.parse(typing.version)) }, "Save requests"),
+      h("button", { type: "button", onclick: () => { field.value = now.join("\n"); typing.keep(); } }, "Discard changes")),
+    h("p", { class: "muted" }, KEPT)]);
+  const store = async (seen) => {
+    const texts = field.value.split("\n").map((text) => text.trim()).filter(Boolean);
+    typing.begin();
+    try {
+      await act("catalogue/requests", { tool_id: tool.id, texts, seen });
+      typing.settle(JSON.stringify(texts));
+      say(`${tool.name}: requests saved`);
+      await done();
+    } catch (error) {
+      typing.failed();
+      showProblem(error, `The requests of ${tool.name} were not saved`, () => store(error.now ?? seen));
+    }
+  };
+  draw();
+  const writers = [...new Set(stored.map((request) => WRITERS[request.source] ?? request.source))];
+  return h("div", {}, h("h3", {}, "Requests that it serves"),
+    h("p", { class: "muted" }, "One on each line, eight at most, as somebody would say them who needs the tool. It is found by them, too.",
+      writers.length > 0 && ` Written by ${writers.join(" and ")}.`),
+    field, saving);
+}
