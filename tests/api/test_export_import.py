@@ -155,3 +155,16 @@ def test_requests_of_tools_are_the_organisation_s_own_and_a_line_without_them_le
     # AND an empty list takes them away
     assert statuses(imported(other_client, [{**line, "requests": []}])) == {"updated"}
     assert exported(other_client)[0]["requests"] == []
+
+
+def test_packaged_requests_are_no_part_of_a_line_and_come_back_with_the_tool(
+    system: System, client: TestClient, other: System, other_client: TestClient
+) -> None:
+    system.put("playwright_navigate", server="Playwright Server", description="Navigate to a URL")
+    [line] = exported(client)
+    assert line["requests"] is None
+    assert statuses(imported(other_client, [line])) == {"created"}
+    stored = "SELECT requests -> 0 ->> 'source', requests FROM mcp.tools"
+    assert other.rows(stored) == system.rows(stored)
+    assert other.rows(stored)[0][0] == "packaged"
+    assert statuses(imported(other_client, [line])) == {"unchanged"}

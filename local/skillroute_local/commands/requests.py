@@ -45,7 +45,7 @@ def list_(
     with client_for(url, token, sign_region) as client:
         thing = find(client, _TOOL, name, by_name=by_name)
         with offering_name(client, _TOOL, thing.name):
-            requests = client.get(_TOOL.resource, thing.id).value.get("requests", [])
+            requests = client.get(_TOOL.resource, thing.id).value.get("requests") or []
     if as_json:
         print_json(requests)
     elif requests:
@@ -90,6 +90,6 @@ def _write(name: str, texts: Sequence[str], at: At, *, by_name: bool, as_json: b
         with offering_name(client, _TOOL, thing.name):
             written: dict[str, Any] = client.set_requests(int(thing.id), texts)
     if as_json:
-        print_json(written["requests"])
+        print_json(written["requests"] or [])
     else:
-        print_line(f"{thing.name} has {counted(len(written['requests']), 'request')}")
+        print_line(f"{thing.name} has {counted(len(written['requests'] or []), 'request')}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from skillroute.core.errors import DependencyUnavailable
 
+from skillroute_local.commands.exit_codes import end
 from skillroute_local.commands.output import counted, note, print_line
 from skillroute_local.commands.shared import AsJson, parts_here, print_json, progress_bar
 from skillroute_local.errors import Misused
@@ -76,6 +77,7 @@ def write(
                 note("what was written stays: run the same command again to go on")
             raise
         _show(report, as_json=as_json)
+        end(done=report.tools + report.none_kept, failed=report.unanswered)
 
 
 @contextmanager

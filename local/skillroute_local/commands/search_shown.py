@@ -36,7 +36,7 @@ def show_tools(answer: dict[str, Any], *, schemas: bool) -> None:
     if metadata.get("language_unknown_to_model"):
         print_line(
             f"the request seems to be in {name_of_language(metadata['language'])}; the packaged model knows English: "
-            "ask in English, or by words with --mode lexical, or set a multilingual model (docs/languages.md)"
+            "ask in English, or set a multilingual model (docs/languages.md); --mode lexical finds texts in it"
         )
     if metadata.get("no_match") and tools:  # a deployment may be older than the command line
         print_line("nothing seems to fit; these are the nearest:")

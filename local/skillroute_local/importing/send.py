@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 BATCH = 256
 """Items of one call: 1 to 2 s of embedding, so that the progress bar moves. A server's tools count as well."""
 
+_MAX_THINGS = {"servers": 100, "agents": 100}
+"""Servers and agents of a call, as the routes take them."""
+
 _MAX_BATCH_BYTES = {"items": 4 * 1024 * 1024, "servers": 4 * 1024 * 1024, "agents": 4 * 1024 * 1024}
 _MAX_MAIL_BYTES = 512 * 1024
 """Of a call: half of what the routes take, since JSON may write a character in more bytes than the file."""
@@ -94,7 +97,8 @@ def _batches(rows: Iterable[Checked]) -> Iterator[list[Checked]]:
         most = _MAX_BATCH_BYTES.get(row.kind, _MAX_MAIL_BYTES)
         # Of more lines the client makes two calls, and a failure of the second hides what the first has done.
         many = LINES_OF_A_CALL if row.kind == "lines" else BATCH
-        if batch and (items + weight > many or size + row.size > most or row.kind != batch[0].row.kind):
+        is_full = items + weight > many or size + row.size > most or len(batch) >= _MAX_THINGS.get(row.kind, many)
+        if batch and (is_full or row.kind != batch[0].row.kind):
             yield batch
             batch, items, size = [], 0, 0
         batch.append(valid)

@@ -93,6 +93,17 @@ def test_a_call_holds_a_batch_of_items(tmp_path: Path) -> None:
         assert [len(call) for call in client.calls] == [BATCH, BATCH, 1]
 
 
+@pytest.mark.parametrize("kind", ["servers", "agents"])
+def test_a_call_holds_as_many_servers_or_agents_as_its_route_takes(tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "all.jsonl"
+    agent = {"card": {"name": "a", "description": "Plans."}} if kind == "agents" else {}
+    rows = ({"name": f"n{number}", "path": f"/n{number}", **agent} for number in range(201))
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    with imported(file, kind) as client:
+        assert [len(call) for call in client.calls] == [100, 100, 1]
+
+
 def test_a_call_of_messages_has_as_many_bytes_as_its_route_takes(tmp_path: Path) -> None:
     file = tmp_path / "messages.jsonl"
     file.write_text(

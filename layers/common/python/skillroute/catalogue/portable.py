@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar, Unpack
 
 from skillroute.catalogue.item_rows import to_requests
+from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
 from skillroute.catalogue.model import ItemKey, are_packaged
 from skillroute.catalogue.rows import ItemWriter
 from skillroute.catalogue.servers import ServersOfItems
@@ -91,6 +92,8 @@ class RestoreItems(SyncTools, Generic[D]):
     Parameters
     ----------
     skills : SkillsOfItems
+    known : KnownRequests
+        See `ItemWriter`: packaged requests are no part of a line.
     """
 
     def __init__(
@@ -99,9 +102,10 @@ class RestoreItems(SyncTools, Generic[D]):
         embedder: Embedder,
         servers: ServersOfItems,
         skills: SkillsOfItems[D],
+        known: KnownRequests = NOTHING_KNOWN,
         **options: Unpack[JobOptions],
     ) -> None:
-        super().__init__(database, embedder, servers, **options)
+        super().__init__(database, embedder, servers, known, **options)
         self._skills = skills
 
     def __call__(self, items: Sequence[object], caller: Caller, *, dry_run: bool = False) -> SyncReport:

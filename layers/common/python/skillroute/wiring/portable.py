@@ -37,11 +37,11 @@ class PortableParts(CatalogueParts, MailParts):
         from skillroute.skills.portable_suggestions import PortableSuggestions, RestoreSuggestions
 
         stored, skills = (database, self.document_embedder), ItemDecisions()
-        servers, registry = RegisteredServers(*stored), SyncRegistry(*stored, **self.job)
+        servers, registry = RegisteredServers(*stored), SyncRegistry(*stored, self.known_requests, **self.job)
         mail = RestoreMail(*stored, **self.job)
         return [
             PortableSkills(RestoreSkills(*stored, **self.job)),
-            PortableItems(RestoreItems(*stored, servers, skills, **self.job), skills),
+            PortableItems(RestoreItems(*stored, servers, skills, self.known_requests, **self.job), skills),
             PortableSuggestions(RestoreSuggestions(*stored, **self.job)),
             # Behind the tools, so that what a server is found by is derived once.
             PortableEntities("server", registry),
