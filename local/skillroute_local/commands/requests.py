@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -88,8 +88,8 @@ def _write(name: str, texts: Sequence[str], at: At, *, by_name: bool, as_json: b
     with client_for(*at) as client:
         thing = find(client, _TOOL, name, by_name=by_name)
         with offering_name(client, _TOOL, thing.name):
-            written: dict[str, Any] = client.set_requests(int(thing.id), texts)
+            stored = client.set_requests(int(thing.id), texts)["requests"] or []
     if as_json:
-        print_json(written["requests"] or [])
+        print_json(stored)
     else:
-        print_line(f"{thing.name} has {counted(len(written['requests'] or []), 'request')}")
+        print_line(f"{thing.name} has {counted(len(stored), 'request')}")
