@@ -454,3 +454,18 @@ def test_a_search_finds_a_tool_by_its_requests_and_no_longer_without_them(client
     assert similarity() > before + 0.2
     put(client, item("a", requests=[]))
     assert similarity() == before
+
+
+def test_a_search_finds_a_tool_by_what_its_server_says_and_no_longer_without_it(client: TestClient) -> None:
+    def similarity(description: str) -> float:
+        server = {"name": "Film", "path": "/film", "description": description}
+        assert client.put("/api/v1/servers", json={"servers": [server]}).json()["failed"] == 0
+        body = {"query": "shorten my holiday clip", "strategy": "direct", "mode": "semantic", "tool_threshold": 0.0}
+        [tool] = client.post("/api/v1/search", json=body).json()["tools"]
+        value: float = tool["similarity"]
+        return value
+
+    put(client, item("a", server="film"))
+    before = similarity("")
+    assert similarity("Shorten my holiday clip.") > before + 0.02
+    assert similarity("") == pytest.approx(before)

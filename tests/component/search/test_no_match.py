@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import IndexUnavailable
+from skillroute.core.logistic import logistic
 
 from tests.builders import QUERY, System, lent_system, of_org
 from tests.doubles import EdgeIndexes, TableEmbedder, at
@@ -153,3 +155,20 @@ def test_stage_2_alone_is_judged_as_well(known: System) -> None:
     _, run = known.parts.tool_search.tools(QUERY, LAPTOP)
     assert run.no_match
     assert run.confidence == known.search(strategy="direct").metadata.confidence
+
+
+def test_a_request_for_another_action_than_the_tool_s_counts_wherever_it_is_judged(
+    database_url: str, edge_indexes: EdgeIndexes
+) -> None:
+    embedder = TableEmbedder(name="tool-minilm-l6-int8-v2")
+    with lent_system(database_url, edge_indexes, embedder=embedder, default_mode="hybrid") as system:
+        system.tools([(f"far_{n:02}", at(0.1 - n / 1000)) for n in range(20)], description="nothing in common")
+        system.tool("list_labels", at(0.7), description="Lists labels.")
+        answer: Any = system.search("delete labels", strategy="direct", explain=True)
+        parts = answer.explain.confidence.first_five
+        assert parts["other_action"].value == 1.0
+        assert parts["other_action"].contribution < 0.0
+        expected = logistic(sum(part.contribution for part in parts.values()))
+        [_, stage] = system.parts.tool_search.tools("delete labels", LAPTOP)
+        judged = [answer.metadata.confidence_first_five, stage.confidence_first_five]
+        assert judged == pytest.approx([expected, expected], abs=1e-3)

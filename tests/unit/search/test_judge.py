@@ -16,13 +16,13 @@ from skillroute.search.judge import Judge
 from skillroute.search.retrieve import Candidate, Ranking
 from skillroute.search.run import ToolSearchRun
 
-HIT = Hit(Candidate("1", 0.5, 0.5), {})
+HIT = Hit(Candidate("1", 0.5, 0.5), {"name": "tool", "description": ""})
 
 
 def judged(standing: Standing | None, model: str, no_match_below: float | None = None) -> ToolSearchRun:
     run = ToolSearchRun(LAPTOP)
     ranking: Any = SimpleNamespace(standing=lambda key: standing)
-    Judge(no_match_below)(run, cast(Ranking, ranking), model, [HIT])
+    Judge(no_match_below)(run, cast(Ranking, ranking), model, [HIT], "")
     return run
 
 
@@ -51,7 +51,7 @@ def test_a_first_result_that_does_something_else_is_less_likely() -> None:
     said = []
     for query in ("List labels", "Delete a label"):
         run = ToolSearchRun(LAPTOP)
-        Judge(None)(run, cast(Ranking, ranking), model, [hit], query=query)
+        Judge(None)(run, cast(Ranking, ranking), model, [hit], query)
         said.append(run.confidence_first_five)
     curve = load_confidences()[model].first_five
     assert said == [curve(standing), curve(replace(standing, other_action=True))]
@@ -77,6 +77,6 @@ def test_a_request_in_another_language_is_judged_by_its_words(bm25: float, is_na
     ranking: Any = SimpleNamespace(
         standing=lambda key: Standing(0.9, 0.9, 8), explain=lambda candidate: SimpleNamespace(bm25=bm25)
     )
-    hit = Hit(Candidate("1", 0.5, 0.5, is_named=is_named), {})
-    Judge(None)(run, cast(Ranking, ranking), "tool-minilm-l6-int8-v2", [hit])
+    hit = Hit(Candidate("1", 0.5, 0.5, is_named=is_named), HIT.payload)
+    Judge(None)(run, cast(Ranking, ranking), "tool-minilm-l6-int8-v2", [hit], "")
     assert (run.confidence, run.confidence_first_five, run.no_match) == (None, None, no_match)

@@ -30,7 +30,7 @@ class ToolRequest(NamedTuple):
 
 def are_packaged(requests: Sequence[ToolRequest] | None) -> bool:
     """Return whether an item's requests came with Skillroute: a list is packaged as a whole or not at all."""
-    return bool(requests) and requests is not None and requests[0].source == "packaged"
+    return bool(requests and requests[0].source == "packaged")
 
 
 def are_peoples(requests: Sequence[ToolRequest] | None) -> bool:

@@ -36,8 +36,8 @@ class Judge:
         ranking: Ranking,
         model: str,
         hits: Sequence[Hit],
+        query: str,
         no_match_below: float | None = None,
-        query: str = "",
     ) -> None:
         """Judge the results of a search for `query`, by a bound of its own or ours; the index has vectors of `model`.
 
@@ -71,8 +71,8 @@ class Judge:
         ranking: Ranking,
         model: str,
         hits: Sequence[Hit],
+        query: str,
         no_match_below: float | None = None,
-        query: str = "",
     ) -> ConfidenceExplanation | None:
         """Return how the confidence came about; None where there is none."""
         found = self._known(ranking, model, hits, query) if hits else None
@@ -103,8 +103,8 @@ class Judge:
 
 def _standing(ranking: Ranking, hit: Hit, query: str) -> Standing | None:
     standing = ranking.standing(hit.candidate.key)
-    if standing is None or not query:
-        return standing
+    if standing is None:
+        return None
     other = does_something_else(query, hit.payload["name"], hit.payload.get("description") or "")
     return replace(standing, other_action=other)
 

@@ -194,7 +194,7 @@ class ToolSearch:
                 if not candidates:
                     self._missing.look(run, index, query, Collection.TOOLS, where)
                 hits = tool_hits(index, candidates[:limit], caller)
-                self._judge(run, ranking, index.model.name, hits, query=query)
+                self._judge(run, ranking, index.model.name, hits, query)
                 run.unknown_servers = unknown_servers(index, servers, caller)
                 explained = explain_tools(ranking, query, hits) if explain else []
         except IndexUnavailable as error:
@@ -264,7 +264,7 @@ class ToolSearch:
             with run.watch.stage("tool_search"):
                 candidates = self._stage2(run, index, ranking, request, search_plan, skills)
                 hits = hits_of(index, candidates, request, run.caller, self._give_way)
-                self._judge(run, ranking, index.model.name, hits, request.no_match_below, request.text)
+                self._judge(run, ranking, index.model.name, hits, request.text, request.no_match_below)
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
             return Found(skills)
@@ -274,7 +274,7 @@ class ToolSearch:
 
     def _explained(self, ranking: Ranking, index: LentIndex, request: SearchRequest, found: Found) -> Found:
         self._give_way()
-        confidence = self._judge.explain(ranking, index.model.name, found.hits, request.no_match_below, request.text)
+        confidence = self._judge.explain(ranking, index.model.name, found.hits, request.text, request.no_match_below)
         return replace(
             found,
             explained=explain_tools(ranking, request.text, found.hits, self._give_way),

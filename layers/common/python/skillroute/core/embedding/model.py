@@ -30,7 +30,7 @@ class EmbeddingModel:
 
         The last normalisation of MiniLM-L6 leaves three places at 0, for any text and after any tuning.
         """
-        return _UNUSED_OF_MINILM if self.name.startswith(_MINILM) else None
+        return _UNUSED_OF_MINILM if self.name.startswith(_MINILM) and self.dimension > _UNUSED_OF_MINILM else None
 
     @property
     def knows_english_only(self) -> bool:
