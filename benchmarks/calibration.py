@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from skillroute.skills.classification import MAX_CLASSIFIED_SKILLS, MIN_CONFIDENCE
-from skillroute.skills.classifiers.similarity_model import CAUTION, JUDGES, confidences, leads
-from skillroute.skills.classifiers.similarity_model import Judge as Constants
-from skillroute.skills.classifiers.similarity_skills import FEATURES
+from skillroute.skills.classification.classifiers.similarity_model import CAUTION, JUDGES, confidences, leads
+from skillroute.skills.classification.classifiers.similarity_model import Judge as Constants
+from skillroute.skills.classification.classifiers.similarity_skills import FEATURES
+from skillroute.skills.classification.model import MAX_CLASSIFIED_SKILLS, MIN_CONFIDENCE
 
 Floats = NDArray[np.float64]
 BINS = 10

@@ -55,8 +55,8 @@ from classification_sets import (
 from harness import ROOT, arguments, console, print_table, save
 from judged import load
 from skillroute.core.embedding.onnx import OnnxEmbedder
-from skillroute.skills.classification import SkillProfile, ToolProfile
-from skillroute.skills.classifiers.similarity import SimilarityClassifier
+from skillroute.skills.classification.classifiers.similarity import SimilarityClassifier
+from skillroute.skills.classification.model import SkillProfile, ToolProfile
 
 _MODELS = ROOT / "layers" / "inference" / "models"
 _ENCODERS = ("all-minilm-l6-v2", "tool-minilm-l6")

@@ -20,7 +20,7 @@ from classification_sets import Measure, Measurements, centroid, field_tools, pr
 from harness import ROOT
 from judged import load
 from skillroute.core.embedding.port import Embedder
-from skillroute.skills.classification import SkillProfile, ToolProfile
+from skillroute.skills.classification.model import SkillProfile, ToolProfile
 from skillroute_local.proposing.words import ToolText, keywords_of
 
 COMPANIES = ("logistics", "hospital", "university", "city")

@@ -21,8 +21,8 @@ from skillroute.catalogue.text import split_name
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.embedding.views import embed_views
-from skillroute.skills.classification import SkillProfile, ToolProfile
-from skillroute.skills.classifiers.similarity_skills import SkillTable
+from skillroute.skills.classification.classifiers.similarity_skills import SkillTable
+from skillroute.skills.classification.model import SkillProfile, ToolProfile
 
 VARIANTS = {
     "description": (),

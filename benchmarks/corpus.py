@@ -30,7 +30,7 @@ from skillroute.core.documents.stored_model import claim_model
 from skillroute.core.hashing import content_hash
 from skillroute.core.postgres.database import Session
 from skillroute.core.settings import SearchSettings
-from skillroute.skills.assignment_repository import AssignmentRepository
+from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.model import Assignment, AssignmentSource, skill_key
 from skillroute.wiring import Parts
 from vocabulary import ACTIONS, ARGUMENTS, ASKS, DETAILS, DOMAINS, MAKERS, PEOPLE, TIMES, skills

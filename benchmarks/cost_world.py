@@ -13,11 +13,11 @@ from harness import progress
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.postgres.database import Session
-from skillroute.skills.assignment_repository import AssignmentRepository
-from skillroute.skills.classification import SkillDraft
-from skillroute.skills.classification_repository import ClassificationRepository
+from skillroute.skills.assignments.repository import AssignmentRepository
+from skillroute.skills.classification.model import SkillDraft
+from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.model import Assignment, AssignmentSource, skill_key
-from skillroute.skills.suggestion_repository import SuggestionRepository
+from skillroute.skills.suggestions.repository import SuggestionRepository
 from skillroute.wiring import Parts
 
 Json = dict[str, Any]

@@ -19,7 +19,7 @@ from harness import arguments, console, print_table, progress, save, words
 from judged import Imported, evaluate, imported, load, request
 from retrieval import THRESHOLDS
 from rich.progress import Progress
-from skillroute.skills.aggregate import AggregateSkill
+from skillroute.skills.aggregation.aggregate import AggregateSkill
 from skillroute.skills.repository import SkillRepository
 
 _MEASURES = ("recall@1", "recall@5", "ndcg@5", "comp@5", "no_skill")

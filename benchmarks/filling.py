@@ -23,7 +23,7 @@ from skillroute.core.documents.generations import Generations
 from skillroute.core.documents.index.shared import SharedReplica
 from skillroute.core.documents.model import Collection, IndexRecord
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import IndexNotReady
+from skillroute.core.errors.model import IndexNotReady
 from skillroute.core.postgres.pool import Pool
 
 MODEL = EmbeddingModel("none", 1)

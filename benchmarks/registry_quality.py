@@ -40,7 +40,7 @@ from rich.progress import Progress
 from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.query import QueryEmbedder
-from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.errors.model import EmbeddingUnavailable
 from skillroute.core.settings import SearchSettings
 from skillroute.registry.search.model import EntityType, RegistrySearchRequest, RegistrySearchResponse
 from skillroute.registry.search.search import RegistrySearch

@@ -29,8 +29,8 @@ from harness import HERE, arguments, print_table, progress, save, words
 from judged import Imported, JudgedSet, imported, load
 from registry_corpus import read_lines
 from skillroute.core.caller import LAPTOP
-from skillroute.search.confidence import load_confidences
 from skillroute.search.model import SearchRequest
+from skillroute.search.ranking.confidence import load_confidences
 
 CATALOGUES = ("docker-mcp-catalog", "livemcp-catalog")
 BOTH = "both catalogues"

@@ -18,7 +18,7 @@ from skillroute.core.documents.stored_model import claim_model
 from skillroute.core.embedding.model import Vector
 from skillroute.core.hashing import content_hash
 from skillroute.core.postgres.database import Session
-from skillroute.skills.assignment_repository import AssignmentRepository
+from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.create import indexed_text as skill_text
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill, skill_key
 from skillroute.skills.repository import SkillRepository

@@ -12,8 +12,8 @@ from harness import arguments, print_table, progress, save, words
 from judged import Imported, evaluate, imported, load, request
 from retrieval import THRESHOLDS
 from rich.progress import Progress
-from skillroute.search.enrich import SchemaLoader
-from skillroute.search.missing import MissingVectors
+from skillroute.search.answer.schemas import SchemaLoader
+from skillroute.search.candidates.unembedded import MissingVectors
 from skillroute.search.search import ToolSearch
 
 _MEASURES = ("ndcg@5", "recall@5", "recall@1", "comp@5")

@@ -70,7 +70,7 @@ def takes_an_event(function: str) -> None:
     assert spec is not None and spec.loader is not None
     app = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(app)
-    from skillroute.core.errors import SkillrouteError
+    from skillroute.core.errors.model import SkillrouteError
 
     event = json.loads((ROOT / "events" / EVENTS[function]).read_bytes())
     context = SimpleNamespace(
@@ -96,7 +96,7 @@ def calls_endpoints() -> None:
     import boto3
     from skillroute.core.embedding.model import EmbeddingModel
     from skillroute.core.embedding.openai import OpenAIEmbedder
-    from skillroute.core.errors import EmbeddingUnavailable
+    from skillroute.core.errors.model import EmbeddingUnavailable
 
     for service in ("bedrock-runtime", "secretsmanager", "sns", "sqs"):
         boto3.client(service)
@@ -122,8 +122,8 @@ def reads_tokens() -> None:
 def embeds_and_classifies(model: Path) -> None:
     """Embed with the layer's model, and classify a tool by it."""
     from skillroute.core.embedding.onnx import OnnxEmbedder
-    from skillroute.skills.classification import SkillProfile, ToolProfile
-    from skillroute.skills.classifiers.similarity import SimilarityClassifier
+    from skillroute.skills.classification.classifiers.similarity import SimilarityClassifier
+    from skillroute.skills.classification.model import SkillProfile, ToolProfile
 
     embedder = OnnxEmbedder(model)
     mail, letter, rain = embedder.embed(["send an e-mail", "mail a letter", "how much it rained"], timeout_s=30)
@@ -158,7 +158,7 @@ def asks_qdrant() -> None:
     """Send a search to a Qdrant server that nobody serves."""
     from skillroute.core.documents.index.qdrant import QdrantIndex
     from skillroute.core.documents.model import Collection, IndexFilter
-    from skillroute.core.errors import IndexUnavailable
+    from skillroute.core.errors.model import IndexUnavailable
 
     index = QdrantIndex.connect(NOBODY, None, 3, 1.0)
     _raises(IndexUnavailable, lambda: index.search(Collection.TOOLS, [1.0, 0.0, 0.0], where=IndexFilter(), limit=1))

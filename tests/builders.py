@@ -22,18 +22,18 @@ from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.embedding.query import QueryEmbedder
-from skillroute.core.errors import SkillrouteError
+from skillroute.core.errors.model import SkillrouteError
 from skillroute.core.hashing import content_hash
 from skillroute.core.postgres.pool import Pool
 from skillroute.core.queue.port import Queue
 from skillroute.core.settings import LocalSettings
 from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.skills import create as create_skill
-from skillroute.skills.assignment_repository import AssignmentRepository
-from skillroute.skills.classifiers.port import Classifier
+from skillroute.skills.assignments.repository import AssignmentRepository
+from skillroute.skills.classification.classifiers.port import Classifier
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill, Skill, SkillKey, in_rank_order
 from skillroute.skills.repository import SkillRepository
-from skillroute.skills.suggestions import Suggestion, SuggestionStatus
+from skillroute.skills.suggestions.model import Suggestion, SuggestionStatus
 from skillroute.wiring import Parts
 from skillroute.wiring.index import cutters, make_feed
 
@@ -49,7 +49,7 @@ from tests.doubles import (
     TableEmbedder,
     WatchedEmbedder,
 )
-from tests.integration.storage.rows import Sql
+from tests.integration.rows import Sql
 from tests.restricted import RestrictedPool
 from tests.searched_documents import search_in
 

@@ -245,7 +245,8 @@ def edge_indexes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EdgeIndex
 @pytest.fixture
 def most_tools(monkeypatch: pytest.MonkeyPatch) -> int:
     """Return how many tools a skill can have: 20 instead of 10,000, which take seconds to insert."""
-    from skillroute.skills import assign, assignment_repository
+    from skillroute.skills.assignments import assign
+    from skillroute.skills.assignments import repository as assignment_repository
     from skillroute.skills.model import MAX_TOOLS_PER_SKILL
 
     from tests.soak import SOAK

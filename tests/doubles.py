@@ -21,7 +21,7 @@ from skillroute.core.documents.model import Collection, FeedPage, IndexFilter, I
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder, message_embedder
-from skillroute.core.errors import (
+from skillroute.core.errors.model import (
     DatabaseUnavailable,
     EmbeddingUnavailable,
     IndexUnavailable,
@@ -29,7 +29,13 @@ from skillroute.core.errors import (
     TextRefused,
 )
 from skillroute.core.postgres.database import Database, Session
-from skillroute.skills.classification import Classification, ProposedAssignment, SkillDraft, SkillProfile, ToolProfile
+from skillroute.skills.classification.model import (
+    Classification,
+    ProposedAssignment,
+    SkillDraft,
+    SkillProfile,
+    ToolProfile,
+)
 from skillroute.skills.model import AssignmentSource
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skillroute.core.error_codes import ErrorCode
+from skillroute.core.errors.codes import ErrorCode
 
 PAGE = Path(__file__).parents[1] / "docs" / "api.md"
 BEGIN, END = "<!-- error codes -->\n", "<!-- end of error codes -->\n"

@@ -117,8 +117,13 @@ def tests_by_rule() -> dict[Rule, list[Path]]:
 
 def listed(tests: list[Path]) -> str:
     """Return the list of tests as it stands under a rule."""
-    lines = (f"- [{file.relative_to(ROOT / 'tests')}]({os.path.relpath(file, PAGES)})" for file in sorted(tests))
+    lines = (f"- [{_shown(file)}]({os.path.relpath(file, PAGES)})" for file in sorted(tests))
     return "\n".join(["Tests:", "", *lines])
+
+
+def _shown(file: Path) -> str:
+    tier, *_, name = file.relative_to(ROOT / "tests").parts
+    return f"{tier}: {file.parent.name}/{name}"
 
 
 def with_tests(page: str, text: str, tests: dict[Rule, list[Path]]) -> str:

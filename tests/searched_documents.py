@@ -11,8 +11,8 @@ from skillroute.core.documents.index.postgres_replica import PostgresReplica
 from skillroute.core.documents.model import Collection, IndexRecord
 from skillroute.core.documents.search_words import store_words
 from skillroute.core.embedding.model import EmbeddingModel, to_bytes
-from skillroute.core.encodable import encodable
-from skillroute.core.errors import IndexUnavailable
+from skillroute.core.errors.model import IndexUnavailable
+from skillroute.core.input.encodable import encodable
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.pool import Pool
 

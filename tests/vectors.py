@@ -1,7 +1,7 @@
 """Vectors of the packaged models, computed once in a run of the tests and shared by all of its processes.
 
 Each is a file, named by the model's graph and the text's tokens. Embedding the examples takes 5 s of a processor, and a
-dozen servers do it. The tests of the embedder itself, in tests/unit/providers, take `computed_vectors` and share none.
+dozen servers do it. The tests of embedders, in tests/unit/core/embedding, take `computed_vectors` and share none.
 """
 
 from __future__ import annotations

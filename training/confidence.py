@@ -26,10 +26,10 @@ import numpy as np
 from confidence_samples import HELD_OUT, SERVED, Sample, Samples, samples_of
 from data import ROOT
 from evidence import Array, Collected
-from skillroute.search.confidence import FEATURES
+from skillroute.search.ranking.confidence import FEATURES
 from unservable import VENDORS
 
-WEIGHTS = ROOT / "layers/common/python/skillroute/search/confidence_weights.json"
+WEIGHTS = ROOT / "layers/common/python/skillroute/search/ranking/confidence_weights.json"
 UNSERVED = 0.2
 """The share of requests that nothing serves, as the probability takes it; half of them near misses."""
 UNSERVED_OF_FIVE = 0.1

@@ -13,9 +13,9 @@ from data import Pool, Query, held_out, load_catalogues, load_pool, load_unserve
 from evidence import Array, Collected, Judged, LeftOut, vectors_of
 from fusion import FITTED, drawn
 from skillroute.core.embedding.onnx import OnnxEmbedder
-from skillroute.core.learned_fusion import coverage, fusion_for
-from skillroute.search.actions import does_something_else
-from skillroute.search.confidence import FIRST_RESULTS, Standing, ahead_of_ten, features
+from skillroute.core.ranking.learned_fusion import coverage, fusion_for
+from skillroute.search.ranking.actions import does_something_else
+from skillroute.search.ranking.confidence import FIRST_RESULTS, Standing, ahead_of_ten, features
 from unservable import VENDORS, held_out_pool, taken, vendor_pool
 
 ALIKE = 0.85
@@ -89,7 +89,7 @@ def foreign_to(half: Pool, pool: Pool, embedder: OnnxEmbedder) -> list[Query]:
 
 def sample_of(judged: Judged, model: str, pool: Pool, queries: Sequence[Query]) -> Sample:
     """Return what the search would know of each request; the first result is a tool that is named, if there is one."""
-    fusion = fusion_for("skillroute.search", model)
+    fusion = fusion_for("skillroute.search.ranking", model)
     tools = list(pool.tools.values())
     rows, of_first, of_five = [], [], []
     for number, (start, end) in enumerate(judged.bounds()):

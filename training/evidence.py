@@ -18,10 +18,10 @@ from skillroute.catalogue.names import name_key
 from skillroute.core.documents.index.bm25 import Bm25Encoder
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.embedding.views import VIEW_WEIGHTS
-from skillroute.core.learned_fusion import FEATURES, ClauseEvidence, Evidence, FusedRequest, features
-from skillroute.search.clauses import clauses
-from skillroute.search.hybrid import CLAUSE_POOL
+from skillroute.core.ranking.learned_fusion import FEATURES, ClauseEvidence, Evidence, FusedRequest, features
+from skillroute.search.candidates.clauses import clauses
 from skillroute.search.plan import CANDIDATE_POOL
+from skillroute.search.ranking.hybrid import CLAUSE_POOL
 
 LONGEST_QUERY = 1000
 VECTORS = ROOT / ".bench" / "vectors"

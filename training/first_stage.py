@@ -18,7 +18,7 @@ from data import CATALOGUES, ROOT, Pool, Query, load_catalogues, load_pool, load
 from evidence import Vectors, collect, vectors_of
 from fusion import FITTED, drawn
 from skillroute.core.embedding.onnx import OnnxEmbedder
-from skillroute.core.learned_fusion import Fusion, fusion_for
+from skillroute.core.ranking.learned_fusion import Fusion, fusion_for
 
 UNTUNED = "all-minilm-l6-v2"
 ALIKE = 0.88
@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("pools", nargs="*", default=[*MOST_PER_TOOL, *CATALOGUES, "both catalogues"])
     arguments = parser.parse_args()
     embedder = OnnxEmbedder(ROOT / "layers/inference/models" / arguments.model)
-    fusion = fusion_for("skillroute.search", embedder.model.name)
+    fusion = fusion_for("skillroute.search.ranking", embedder.model.name)
     arguments.cache.mkdir(parents=True, exist_ok=True)
     for name in arguments.pools:
         pool, queries = asked_of(name)

@@ -25,16 +25,16 @@ import numpy as np
 from among import among_crowd, crowd
 from data import CATALOGUES, ROOT, Pool, Query, load_catalogues, load_pool, load_unserved
 from evidence import VECTORS, Array, Collected, Judged, collect, keep, remember
-from skillroute.core import rank_fusion
 from skillroute.core.embedding.onnx import OnnxEmbedder
-from skillroute.core.learned_fusion import FEATURES, fusion_for
+from skillroute.core.ranking import rank_fusion
+from skillroute.core.ranking.learned_fusion import FEATURES, fusion_for
 
 FITTED = {"tool-requests": 3000, "metatool": 1500, "bfcl": 1500, "sealtools": 1400}
 """Sets that weights are fitted on, and how many requests of each, a third of them held out."""
 AMONG = 300
 """Requests of each set among the tools of real servers: so many that are held out, and so many others."""
 AMONG_THEM = " among others"
-WEIGHTS = ROOT / "layers/common/python/skillroute/search/fusion_weights.json"
+WEIGHTS = ROOT / "layers/common/python/skillroute/search/ranking/fusion_weights.json"
 _GAINS = 1 / np.log2(np.arange(2, 7))
 
 
@@ -193,7 +193,7 @@ def report_refusals(embedder: OnnxEmbedder) -> None:
     """Print how many requests that nothing serves a bound refuses, by how many of the answered ones it loses."""
     both, nothing = load_catalogues(), load_unserved()
     judged = collect(both, [*both.queries, *nothing], embedder)
-    fusion = fusion_for("skillroute.search", embedder.model.name)
+    fusion = fusion_for("skillroute.search.ranking", embedder.model.name)
     highest: dict[str, list[float]] = {"probability": [], "cosine": []}
     answered = []
     for number, (first, last) in enumerate(judged.bounds()):
@@ -304,7 +304,7 @@ def main() -> None:
     report("cosine", parts, lambda part: part.judged.cosine)
     report("BM25", parts, lambda part: part.judged.bm25)
     report("RRF", parts, lambda part: rrf(part.judged))
-    stored = fusion_for("skillroute.search", collected.embedder.model.name).weights
+    stored = fusion_for("skillroute.search.ranking", collected.embedder.model.name).weights
     report("as stored", parts, lambda part: part.features @ np.array(stored))
     if arguments.rotate:
         rotate(parts, among=arguments.among)

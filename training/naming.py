@@ -23,8 +23,8 @@ from evidence import Searched, Signals
 from skillroute.catalogue.mentions import plain, runs
 from skillroute.catalogue.names import LONGEST_NAME_WORDS, name_key
 from skillroute.core.embedding.onnx import OnnxEmbedder
-from skillroute.core.learned_fusion import Evidence, FusedRequest, fusion_for
-from skillroute.search.clauses import clauses
+from skillroute.core.ranking.learned_fusion import Evidence, FusedRequest, fusion_for
+from skillroute.search.candidates.clauses import clauses
 
 SETS = ("metatool", "bfcl", "sealtools", "tool-requests", *CATALOGUES)
 OTHERS = 800
@@ -112,7 +112,7 @@ def ranked(among: Among, query: Query, named: set[int], model: str) -> list[int]
     rows, weight = among.candidates(query, parts, [], named)
     known = [Evidence(max(0.0, row[0]), row[1], row[2], row[3] > 0) for row in rows]
     request = FusedRequest(len(query.text.split()), weight, len(parts))
-    chances = fusion_for("skillroute.search", model).probabilities(request, known)
+    chances = fusion_for("skillroute.search.ranking", model).probabilities(request, known)
     order = sorted(range(len(rows)), key=lambda n: (int(rows[n][6]) not in named, -chances[n]))
     return [int(rows[n][6]) for n in order]
 

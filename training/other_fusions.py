@@ -4,7 +4,7 @@
 
 The candidates of every judged query (`benchmarks/message_queries.jsonl`, `registry_queries.jsonl`) are collected from
 the program's own searches: cosine, share of the words, and what stands beside them, the best of a message's thread or a
-server's best tool. Their features are those of `core/learned_fusion.py`, without clauses, with and without that signal;
+server's best tool. Their features are those of `core/ranking/learned_fusion.py`, without clauses, with and without it;
 weights are fitted to the gains of a query's answers by cross entropy, none of them negative. What is shown is held out:
 ten folds by query, five draws, and by kind of query fitted on all other kinds. Differences are of pairs, with 95 %
 intervals of 2,000 resamples. Nothing is written: docs/adr/0057 says why the formulas stay.
@@ -23,8 +23,9 @@ import numpy as np
 from data import DATA, ROOT
 from evidence import Array
 from skillroute.core.caller import LAPTOP
-from skillroute.core.learned_fusion import FEATURES, Evidence, FusedRequest, features
-from skillroute.mail.search import fuse, threads
+from skillroute.core.ranking.learned_fusion import FEATURES, Evidence, FusedRequest, features
+from skillroute.mail.search import scores as fuse
+from skillroute.mail.search import threads
 from skillroute.mail.search.lexical import IndexWords
 from skillroute.mail.search.model import POOL, MailFilter
 from skillroute.mail.search.vector import nearest

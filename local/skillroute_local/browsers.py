@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
-from skillroute.core.error_codes import ErrorCode
+from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.http.request_id import REQUEST_ID_HEADER
 from starlette.types import ASGIApp, Receive, Scope, Send
 

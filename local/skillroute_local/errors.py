@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from skillroute.core.errors import SkillrouteError
+from skillroute.core.errors.model import SkillrouteError
 
 
 class LocalError(SkillrouteError):

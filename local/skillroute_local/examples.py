@@ -10,9 +10,9 @@ from typing import Any, get_args
 
 from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.sync import MAX_ITEMS
+from skillroute.core.bulk.outcomes import Outcome
 from skillroute.core.caller import LAPTOP
-from skillroute.core.errors import Conflict
-from skillroute.core.outcomes import Outcome
+from skillroute.core.errors.model import Conflict
 from skillroute.mail.sync import MAIL_KINDS, MAX_MAIL
 from skillroute.registry.model import EntityKind
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from skillroute.core.deadline import Deadline
+from skillroute.core.time.deadline import Deadline
 
 from skillroute_local.queue_server import REGION
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-from skillroute.core.deadline import Deadline
+from skillroute.core.time.deadline import Deadline
 
 from skillroute_local.errors import LocalError, ProgramError
 

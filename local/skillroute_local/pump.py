@@ -18,7 +18,7 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from skillroute.core.errors import ConfigurationError, SkillrouteError
+from skillroute.core.errors.model import ConfigurationError, SkillrouteError
 from skillroute.core.observability import logger
 from skillroute.core.queue.work import QueueName
 

@@ -19,7 +19,7 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 from rich.console import Console
 from rich.markup import escape
-from skillroute.core.errors import SkillrouteError
+from skillroute.core.errors.model import SkillrouteError
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.settings import LocalSettings
 from skillroute.wiring import Parts

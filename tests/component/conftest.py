@@ -1,4 +1,4 @@
-"""A system over a fresh database, what it logs, and what it counts."""
+"""Systems over a database, what they log, and what they count; use cases with an embedder that can be away."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import pytest
 from skillroute.core.observability import counts
 
 from tests.builders import System, lent_system
+from tests.component.core.queue.clocked import Clocked
+from tests.component.desk import Desk
 from tests.doubles import EdgeIndexes, LogRecords
 
 
@@ -35,3 +37,30 @@ def counted() -> Callable[[str], float]:
     """Return how much a metric grew since the test began."""
     before = counts()
     return lambda metric: counts().get(metric, 0) - before.get(metric, 0)
+
+
+@pytest.fixture
+def queue() -> Clocked:
+    return Clocked()
+
+
+@pytest.fixture
+def queued(database_url: str, edge_indexes: EdgeIndexes, queue: Clocked) -> Iterator[System]:
+    """A system with queues, where nothing is done until its message is received."""
+    with lent_system(database_url, edge_indexes, queue=queue) as system:
+        yield system
+
+
+@pytest.fixture
+def desk(database_url: str) -> Iterator[Desk]:
+    desk = Desk(database_url)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def other(database_url: str) -> Iterator[Desk]:
+    """A second process over the same database."""
+    desk = Desk(database_url)
+    yield desk
+    desk.close()

@@ -8,7 +8,7 @@ import pytest
 
 from tests.console.conftest import Console, grave
 from tests.e2e.processes import Up
-from tests.integration.storage.rows import connected
+from tests.integration.rows import connected
 
 pytestmark = pytest.mark.console
 

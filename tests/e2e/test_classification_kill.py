@@ -19,7 +19,7 @@ from skillroute_local.examples import EXAMPLES, read_jsonl
 
 from tests.e2e.processes import HASHING, SOAK, Processes, Server, Up, answered, eventually
 from tests.e2e.work import AT_ONCE, create_skill, make_impatient, pump_of, rows_of, settle, verified
-from tests.integration.storage.rows import Sql, connected
+from tests.integration.rows import Sql, connected
 
 KILLS = 10 if SOAK else 2
 BATCH = 20 if SOAK else 5

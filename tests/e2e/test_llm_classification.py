@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from skillroute.core.chat.openai import OpenAIChat
 from skillroute.core.embedding.hashing import HashingEmbedder
-from skillroute.skills.classifiers.llm import LlmClassifier
+from skillroute.skills.classification.classifiers.llm import LlmClassifier
 
 from tests.builders import lent_system
 from tests.doubles import EdgeIndexes
@@ -39,7 +39,7 @@ from tests.stubs.chat_server import (
     saying,
     suggesting,
 )
-from tests.unit.providers.stubs import Answer
+from tests.unit.core.stubs import Answer
 
 SKILLS = (
     "gardening",

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import IndexUnavailable
+from skillroute.core.errors.model import IndexUnavailable
 from skillroute.core.settings import LocalSettings
 from skillroute.wiring import Parts
 from skillroute_local.server import local_app

@@ -15,7 +15,7 @@ import httpx
 from tests.e2e.load import RandomCalls
 from tests.e2e.processes import HASHING, SOAK, Processes, answered, eventually
 from tests.e2e.work import every_page, put_mail, verified
-from tests.integration.storage.rows import Sql, connected
+from tests.integration.rows import Sql, connected
 
 CLIENTS = 8
 FOR_S = 60.0 if SOAK else 3.0

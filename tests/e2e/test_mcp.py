@@ -121,7 +121,7 @@ def test_the_configurations_that_the_page_shows_lead_to_the_server(page: str, tm
             [server] = read_servers(file, environment={}).servers
             forms += shown
             if isinstance(server, StdioServer) and "connect" in server.args:
-                continue  # tests/unit/connect/test_page.py
+                continue  # tests/unit/repository/test_connect_page.py
             assert isinstance(server, HttpServer)
             assert (server.name, server.url, server.transport) == (
                 "skillroute",

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.hashing import HashingEmbedder
-from skillroute.core.errors import IndexUnavailable
+from skillroute.core.errors.model import IndexUnavailable
 from skillroute.core.postgres.migrate import migrate
 from skillroute_local.postgres import EmbeddedPostgres
 from skillroute_local.server import local_app

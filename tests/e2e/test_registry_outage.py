@@ -17,7 +17,7 @@ from tests.e2e.generated import agents, servers
 from tests.e2e.load import Threads
 from tests.e2e.processes import SOAK, Bare, EmbeddingStub, Processes, Up, answered, eventually
 from tests.e2e.work import paths, put_servers, search_registry, verified
-from tests.unit.providers.stubs import Answer, StubServer, openai_answer
+from tests.unit.core.stubs import Answer, StubServer, openai_answer
 
 OUTAGES = 10 if SOAK else 2
 SEARCHERS = 6 if SOAK else 3

@@ -24,7 +24,7 @@ from tests.e2e.generated import servers, tools
 from tests.e2e.load import RandomCalls
 from tests.e2e.processes import HASHING, SOAK, Bare, Processes, answered, eventually
 from tests.e2e.work import verified
-from tests.integration.storage.rows import Sql, connected
+from tests.integration.rows import Sql, connected
 
 CLIENTS = 8
 FOR_S = 60.0 if SOAK else 3.0

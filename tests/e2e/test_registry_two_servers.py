@@ -14,7 +14,7 @@ import pytest
 from tests.e2e.generated import agents, servers
 from tests.e2e.processes import HASHING, SOAK, Bare, Processes, answered, eventually
 from tests.e2e.work import paths, put_servers, search_registry, verified
-from tests.unit.providers.stubs import Answer, StubServer, openai_answer
+from tests.unit.core.stubs import Answer, StubServer, openai_answer
 
 ROUNDS = 200 if SOAK else 12
 DIMENSION = 384

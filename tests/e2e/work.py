@@ -13,7 +13,7 @@ from skillroute_local.home import Run
 from skillroute_local.queue_server import QUEUES, find_queues, sqs_client
 
 from tests.e2e.processes import Server, Up, answered, cli, eventually
-from tests.integration.storage.rows import Sql, connected
+from tests.integration.rows import Sql, connected
 
 AT_ONCE = {"SKILLROUTE_AGGREGATE_DELAY_S": "0"}
 """Settings of a server whose skills follow their tools without a rest of two seconds."""

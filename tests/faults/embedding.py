@@ -11,11 +11,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from skillroute.core.bulk.outcomes import Report
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.errors import EmbeddingUnavailable, IndexUnavailable
-from skillroute.core.outcomes import Report
+from skillroute.core.errors.model import EmbeddingUnavailable, IndexUnavailable
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.registry.search.model import RegistrySearchRequest
 

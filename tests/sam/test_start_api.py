@@ -14,8 +14,8 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.api.core.http.test_no_such_route import UNKNOWN, methods_of
 from tests.api.routes import SCOPES, filled
-from tests.api.test_no_such_route import UNKNOWN, methods_of
 from tests.api.tokens import AUDIENCE, ISSUER, Signer, claims, key_set
 from tests.sam.world import World
 

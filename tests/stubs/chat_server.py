@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.unit.providers.stubs import Answer, Request, StubServer
+from tests.unit.core.stubs import Answer, Request, StubServer
 
 _WORD = re.compile(r"[^\W_]+")
 

@@ -6,7 +6,7 @@ import os
 from typing import Any
 from unittest.mock import patch
 
-from skillroute.core.errors import ConfigurationError
+from skillroute.core.errors.model import ConfigurationError
 from skillroute.core.settings import (
     AggregateSettings,
     CatalogSettings,

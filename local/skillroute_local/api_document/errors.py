@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillroute.core.error_codes import ErrorCode
+from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.http.deprecation import DEPRECATION_HEADER, SUNSET_HEADER
 from skillroute.core.http.request_id import REQUEST_ID_HEADER
 

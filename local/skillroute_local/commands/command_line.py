@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 import typer
-from skillroute.core.errors import SkillrouteError
+from skillroute.core.errors.model import SkillrouteError
 from typer.core import TyperGroup
 
 from skillroute_local.commands.exit_codes import ExitCode

@@ -32,7 +32,7 @@ def make_requests(
     force: bool,
 ) -> None:
     """Make requests into a file, by the language model that is configured, else by the person at the terminal."""
-    from skillroute.core.errors import ClassifierUnavailable  # noqa: PLC0415
+    from skillroute.core.errors.model import ClassifierUnavailable  # noqa: PLC0415
     from skillroute.core.settings import ClassifierSettings  # noqa: PLC0415
     from skillroute.wiring import make_chat_model  # noqa: PLC0415
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 import typer
-from skillroute.core.errors import ConfigurationError, DependencyUnavailable, SkillrouteError
+from skillroute.core.errors.model import ConfigurationError, DependencyUnavailable, SkillrouteError
 
 from skillroute_local.errors import Misused, Refused, Unreachable
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.markup import escape
-from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import SkillrouteError
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import SkillrouteError
 
 from skillroute_local.commands.exit_codes import ExitCode, exit_code_of
 from skillroute_local.commands.shared import err

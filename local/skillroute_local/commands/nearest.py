@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillroute.core.errors import SkillrouteError
+from skillroute.core.errors.model import SkillrouteError
 
 from skillroute_local.commands.output import note, print_line
 from skillroute_local.commands.search_shown import first_line

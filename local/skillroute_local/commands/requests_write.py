@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from skillroute.core.errors import DependencyUnavailable
+from skillroute.core.errors.model import DependencyUnavailable
 
 from skillroute_local.commands.exit_codes import end
 from skillroute_local.commands.output import counted, note, print_line

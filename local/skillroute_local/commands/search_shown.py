@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from skillroute.search.language_names import name_of_language
+from skillroute.search.answer.language_names import name_of_language
 
 from skillroute_local.commands.output import print_line
 from skillroute_local.commands.tables import Column, show_table

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import typer
-from skillroute.core.errors import SkillrouteError
+from skillroute.core.errors.model import SkillrouteError
 
 from skillroute_local.commands.exit_codes import ExitCode, end, exit_code_of
 from skillroute_local.commands.failures import as_object

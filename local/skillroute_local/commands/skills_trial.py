@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from skillroute.core.caller import Caller
-from skillroute.core.errors import ClassifierUnavailable
+from skillroute.core.errors.model import ClassifierUnavailable
 
 from skillroute_local.commands.eval_ import quiet
 from skillroute_local.commands.shared import err, out

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from skillroute.core.documents.model import COUNTED_AS
-from skillroute.core.errors import SkillrouteError
+from skillroute.core.errors.model import SkillrouteError
 
 from skillroute_local.commands.exit_codes import ExitCode
 from skillroute_local.commands.output import counted, note, print_line

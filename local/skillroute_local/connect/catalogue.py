@@ -14,7 +14,6 @@ from skillroute.catalogue.names import name_key
 from skillroute.catalogue.rows import IncomingItem
 from skillroute.catalogue.schemas import read_item
 from skillroute.core.caller import LAPTOP
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import embed_within
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.model import Collection, IndexRecord
@@ -22,8 +21,9 @@ from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.embedding.views import Refusal
-from skillroute.core.errors import InvalidInput
-from skillroute.core.hidden_text import visible_fields
+from skillroute.core.errors.model import InvalidInput
+from skillroute.core.input.hidden_text import visible_fields
+from skillroute.core.time.deadline import Deadline
 from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.search.search import ToolSearch
 

@@ -16,7 +16,7 @@ import numpy as np
 from skillroute.core.documents.index.points import IndexPoint, PointIndex, Scored
 from skillroute.core.documents.index.schema import Conditions, NoneOf, PointId, PointIds, Range
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import IndexUnavailable
+from skillroute.core.errors.model import IndexUnavailable
 
 if TYPE_CHECKING:
     from qdrant_edge import SparseVector

@@ -11,8 +11,8 @@ from skillroute.core.documents.index.port import LentIndex, counts
 from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.documents.replica_port import IndexStatus
 from skillroute.core.search_run import SearchRun
-from skillroute.search.enrich import CacheKey, SchemaLoader, Schemas
-from skillroute.search.missing import MissingVectors
+from skillroute.search.answer.schemas import CacheKey, SchemaLoader, Schemas
+from skillroute.search.candidates.unembedded import MissingVectors
 
 
 class HeldIndex:

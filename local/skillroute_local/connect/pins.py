@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from skillroute.core.strict_schemas import strict_input, strict_output
+from skillroute.core.input.strict_schemas import strict_input, strict_output
 
 from skillroute_local.connect.catalogue import Item
 

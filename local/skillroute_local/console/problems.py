@@ -9,7 +9,7 @@ from typing import Any
 
 import skillroute_client as api
 from pydantic import ValidationError
-from skillroute.core.errors import DependencyUnavailable, SkillrouteError
+from skillroute.core.errors.model import DependencyUnavailable, SkillrouteError
 
 _logger = logging.getLogger(__name__)
 

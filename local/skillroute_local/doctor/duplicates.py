@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from skillroute.catalogue.text import name_words
-from skillroute.search.duplicates import ALIKE
+from skillroute.search.answer.duplicates import ALIKE
 
 from skillroute_local.doctor.descriptions import is_empty
 from skillroute_local.doctor.model import Catalogue, Code, Finding, Tool, in_order, listed

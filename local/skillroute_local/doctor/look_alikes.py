@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
-from skillroute.core.hidden_text import look, visible
+from skillroute.core.input.hidden_text import look, visible
 
 from skillroute_local.doctor.model import Catalogue, Code, Finding, in_order
 from skillroute_local.doctor.similar_sets import by_key

@@ -14,8 +14,8 @@ from typing import Any
 
 from skillroute.catalogue.text import split_name
 from skillroute.core.chat.port import ChatModel
-from skillroute.core.errors import ClassifierAnswerInvalid, InvalidInput
-from skillroute.core.json_input import validated
+from skillroute.core.errors.model import ClassifierAnswerInvalid, InvalidInput
+from skillroute.core.input.json_input import validated
 
 from skillroute_local.evaluating.catalogue import Tool
 from skillroute_local.evaluating.requests import JudgedRequest

@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import Annotated, Self, TextIO
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
-from skillroute.core.errors import InvalidInput
-from skillroute.core.json_input import validated
+from skillroute.core.errors.model import InvalidInput
+from skillroute.core.input.json_input import validated
 from skillroute.search.model import Query
 
 from skillroute_local.documents import Problem, lines_of, open_new, require_new

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from skillroute.core.clock import Clock
+from skillroute.core.time.clock import Clock
 from skillroute.search.model import SearchRequest, SearchResponse
 
 from skillroute_local.evaluating.bounds import Bound, bounds

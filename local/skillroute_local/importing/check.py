@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.schemas import read_item
-from skillroute.core.errors import InvalidInput
+from skillroute.core.errors.model import InvalidInput
 from skillroute.registry.schemas import EntityGiven, read_agent, read_server
 
 from skillroute_local.client import Written

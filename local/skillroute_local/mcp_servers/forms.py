@@ -6,7 +6,7 @@
     opencode                                     {"mcp": {"git": {"type": "local", "command": ["uvx", "a-server"]}}}
     Zed                                          {"context_servers": {"git": {"command": "uvx", "args": []}}}
 
-docs/import.md has the table, and tests/unit/mcp_servers/test_forms.py a test of each of its rows.
+docs/import.md has the table, and tests/unit/local/mcp_servers/test_forms.py a test of each of its rows.
 """
 
 from __future__ import annotations

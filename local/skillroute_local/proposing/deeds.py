@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from skillroute.catalogue.text import VERBS, split_name
-from skillroute.skills.drafts import MORE_VERBS
+from skillroute.skills.suggestions.drafts import MORE_VERBS
 
 from skillroute_local.proposing.words import ToolText, singular, topic_text
 

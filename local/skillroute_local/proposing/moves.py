@@ -10,12 +10,12 @@ from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
-from skillroute.skills.assignment_repository import AssignmentRepository
-from skillroute.skills.classification import HUMAN, SkillProfile, settle
-from skillroute.skills.classification_repository import ClassificationRepository, ToClassify
-from skillroute.skills.classifiers.port import Classifier
+from skillroute.skills.assignments.repository import AssignmentRepository
+from skillroute.skills.classification.classifiers.port import Classifier
+from skillroute.skills.classification.model import HUMAN, SkillProfile, settle
+from skillroute.skills.classification.profiles import SkillProfiles
+from skillroute.skills.classification.repository import ClassificationRepository, ToClassify
 from skillroute.skills.model import NewSkill
-from skillroute.skills.profiles import SkillProfiles
 
 _BATCH = 500
 

@@ -13,12 +13,12 @@ from skillroute.core.caller import Caller
 from skillroute.core.chat.port import ChatModel
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.errors import Conflict
+from skillroute.core.errors.model import Conflict
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
-from skillroute.skills.assignment_repository import AssignmentRepository
-from skillroute.skills.classification_repository import ClassificationRepository
+from skillroute.skills.assignments.repository import AssignmentRepository
+from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.model import NewSkill, Skill
 
 from skillroute_local.proposing.clusters import NONE, Clustering, cluster, damped

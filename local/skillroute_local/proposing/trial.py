@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from skillroute.core.caller import Caller
-from skillroute.core.errors import NotFound
+from skillroute.core.errors.model import NotFound
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
-from skillroute.skills.assignment_repository import AssignmentRepository
-from skillroute.skills.classification import HUMAN
-from skillroute.skills.classification_repository import ClassificationRepository
+from skillroute.skills.assignments.repository import AssignmentRepository
+from skillroute.skills.classification.model import HUMAN
+from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.model import Assignment, AssignmentSource, in_rank_order
 
 _EVERY_S = 0.5

@@ -12,9 +12,9 @@ from typing import Any
 from pydantic import ValidationError
 from skillroute.catalogue.text import split_name
 from skillroute.core.chat.port import ChatModel
-from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
+from skillroute.core.errors.model import ClassifierAnswerInvalid, ClassifierUnavailable
 from skillroute.skills.model import NewSkill
-from skillroute.skills.suggestions import skill_id_of
+from skillroute.skills.suggestions.model import skill_id_of
 
 from skillroute_local.proposing.words import ToolText, gist, singular
 

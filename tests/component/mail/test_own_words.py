@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from skillroute.core.caller import LAPTOP, Caller, Scope
-from skillroute.core.errors import Forbidden, NotFound
+from skillroute.core.errors.model import Forbidden, NotFound
 from skillroute.mail.model import MailKind
 from skillroute.mail.sync import MAIL_KINDS
 

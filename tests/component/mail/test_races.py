@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from skillroute.core.caller import LAPTOP
-from skillroute.core.errors import NotFound
+from skillroute.core.errors.model import NotFound
 from skillroute.mail.report import MailReport
 from skillroute.mail.repository import MailRepository
 
 from tests.builders import of_org
 from tests.component.mail.office import Office, message, statuses
 from tests.doubles import in_threads
-from tests.integration.storage.rows import connected, waits_for_a_lock
+from tests.integration.rows import connected, waits_for_a_lock
 
 
 def test_two_that_write_the_same_messages_at_once_write_each_once(office: Office) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from skillroute.core.errors.model import Conflict, Forbidden, InvalidInput, NotFound
 from skillroute.mail.model import MailKind, MessageFilter
 from skillroute.mail.sync import MAIL_KINDS
 

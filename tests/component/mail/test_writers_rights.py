@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from skillroute.core.caller import Caller
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import NotFound
+from skillroute.core.errors.model import NotFound
 from skillroute.mail.model import MailKind
 
 from tests.builders import of_org

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import DatabaseUnavailable, InvalidInput, StatementRejected
+from skillroute.core.errors.model import DatabaseUnavailable, InvalidInput, StatementRejected
 from skillroute.mail.model import MailKind, MessageFilter
 from skillroute.mail.sync import MAIL_KINDS, MAX_MAIL, SyncMail
 

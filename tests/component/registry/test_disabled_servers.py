@@ -18,10 +18,10 @@ from skillroute.search.model import Strategy
 from skillroute.skills.model import SkillFilter
 
 from tests.builders import System, of_org
-from tests.component.registry.searched import Registry
+from tests.component.registry.search.searched import Registry
 from tests.component.registry.shelf import DOCS, RESOLVE, Shelf
 from tests.doubles import at
-from tests.integration.storage.rows import connected, item_row, waits_for_a_lock
+from tests.integration.rows import connected, item_row, waits_for_a_lock
 
 ACME = of_org("acme")
 OF_DOCS = {"description": "Docs of a library."}

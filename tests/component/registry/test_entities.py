@@ -10,7 +10,7 @@ import pytest
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import (
+from skillroute.core.errors.model import (
     DatabaseUnavailable,
     Forbidden,
     InvalidInput,
@@ -28,7 +28,7 @@ from skillroute.registry.schemas import MAX_ENTITIES
 from tests.builders import of_org
 from tests.component.registry.shelf import DOCS, Shelf
 from tests.doubles import once
-from tests.integration.storage.rows import connected, item_row, waits_for_a_lock
+from tests.integration.rows import connected, item_row, waits_for_a_lock
 
 ACME, UMBRELLA = of_org("acme"), of_org("umbrella")
 BOTH = pytest.mark.parametrize("kind", ["server", "agent"])

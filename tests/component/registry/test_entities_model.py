@@ -10,7 +10,7 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import ReindexReport
 from skillroute.core.embedding.model import to_bytes
-from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.errors.model import EmbeddingUnavailable
 from skillroute.registry.repository import RegistryRepository
 
 from tests.builders import lent_system, of_org

@@ -11,7 +11,7 @@ from skillroute.catalogue.repository import ItemRepository
 from skillroute.catalogue.sync import SyncTools
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import DatabaseUnavailable
+from skillroute.core.errors.model import DatabaseUnavailable
 from skillroute.core.postgres.database import Session
 from skillroute.registry.report import ToolCounts
 from skillroute.registry.repository import RegistryRepository
@@ -20,7 +20,7 @@ from skillroute.registry.text import Place
 from tests.builders import System, item, lent_system, of_org
 from tests.component.registry.shelf import DOCS, RESOLVE, Shelf
 from tests.doubles import EdgeIndexes, at, in_threads, once
-from tests.integration.storage.rows import connected, item_row, waits_for_a_lock
+from tests.integration.rows import connected, item_row, waits_for_a_lock
 
 
 def in_index(system: System, collection: Collection) -> list[str]:

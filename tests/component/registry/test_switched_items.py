@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from skillroute.catalogue.model import Item
+from skillroute.core.bulk.versions import Expected
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.errors import Conflict, Forbidden, NotFound, VersionConflict
-from skillroute.core.versions import Expected
+from skillroute.core.errors.model import Conflict, Forbidden, NotFound, VersionConflict
 
 from tests.builders import of_org
 from tests.component.registry.shelf import DOCS, RESOLVE, Shelf

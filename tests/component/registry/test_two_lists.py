@@ -8,7 +8,7 @@ from skillroute.registry.report import EntityOutcome, ToolCounts
 
 from tests.component.registry.shelf import Shelf
 from tests.doubles import once, until
-from tests.integration.storage.rows import connected
+from tests.integration.rows import connected
 
 _WAITING_FOR = (
     "SELECT wait_event FROM pg_stat_activity WHERE datname = current_database() "

@@ -10,7 +10,7 @@ import pytest
 from skillroute.catalogue.sync import SyncTools
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.embed import BATCH
-from skillroute.core.errors import DatabaseUnavailable, EmbeddingUnavailable
+from skillroute.core.errors.model import DatabaseUnavailable, EmbeddingUnavailable
 from skillroute.core.postgres.connection import Connection
 from skillroute.registry import servers as registered_servers
 from skillroute.registry import sync as sync_registry

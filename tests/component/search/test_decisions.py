@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from skillroute.catalogue.model import ItemFilter
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import Forbidden, NotFound
+from skillroute.core.errors.model import Forbidden, NotFound
 from skillroute.search.model import SearchRequest
 
 from tests.builders import QUERY, System, item, lent_system, of_org

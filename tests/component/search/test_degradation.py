@@ -14,7 +14,7 @@ import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import DatabaseUnavailable, IndexTimeout, IndexUnavailable
+from skillroute.core.errors.model import DatabaseUnavailable, IndexTimeout, IndexUnavailable
 from skillroute.core.settings import SearchSettings
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.registry.search.model import RegistrySearchRequest

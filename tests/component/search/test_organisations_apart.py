@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from skillroute.search.model import Mode, Strategy
 
 from tests.builders import System, item, lent_system, of_org
-from tests.component.registry.searched import Registry
+from tests.component.registry.search.searched import Registry
 from tests.doubles import EdgeIndexes, at
 
 A, B = of_org("a"), of_org("b")

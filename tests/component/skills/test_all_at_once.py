@@ -12,8 +12,8 @@ from contextlib import suppress
 import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.model import Vector, weighted_mean
-from skillroute.core.errors import Conflict, NotFound
-from skillroute.skills.classification import Classification, ProposedAssignment, SkillProfile, ToolProfile
+from skillroute.core.errors.model import Conflict, NotFound
+from skillroute.skills.classification.model import Classification, ProposedAssignment, SkillProfile, ToolProfile
 
 from tests.builders import System, lent_system
 from tests.doubles import EdgeIndexes, ScriptedClassifier, at, in_threads, proposing

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from skillroute.core.documents.model import Collection, IndexFilter
-from skillroute.core.errors import Conflict, InvalidInput, NotFound
+from skillroute.core.errors.model import Conflict, InvalidInput, NotFound
 from skillroute.skills.model import MAX_SKILLS
 
 from tests.builders import System, of_org

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable
 
 import pytest
-from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable, DatabaseUnavailable
-from skillroute.skills.classification import Classification, Decision, ProposedAssignment
-from skillroute.skills.classifiers.llm import LlmClassifier
+from skillroute.core.errors.model import ClassifierAnswerInvalid, ClassifierUnavailable, DatabaseUnavailable
+from skillroute.skills.classification.classifiers.llm import LlmClassifier
+from skillroute.skills.classification.model import Classification, Decision, ProposedAssignment
 from skillroute.skills.model import AssignmentSource
 
 from tests.builders import System, lent_system, of_org

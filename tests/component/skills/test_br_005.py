@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from skillroute.core.caller import LAPTOP, Caller, Scope
-from skillroute.core.errors import Conflict, InvalidInput, NotFound
-from skillroute.skills.classification import Decision, SkillDraft
+from skillroute.core.errors.model import Conflict, InvalidInput, NotFound
+from skillroute.skills.classification.model import Decision, SkillDraft
 from skillroute.skills.model import AssignmentSource
-from skillroute.skills.suggestion_repository import SuggestionRepository
+from skillroute.skills.suggestions.repository import SuggestionRepository
 
 from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes, LogRecords, ScriptedClassifier, in_threads, once, proposing
-from tests.integration.storage.rows import connected, waits_for_a_lock
+from tests.integration.rows import connected, waits_for_a_lock
 
 ADMIN = Caller(org_id=None, scopes=frozenset({Scope.ADMIN}), name="ann")
 

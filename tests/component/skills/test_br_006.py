@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from skillroute.core.caller import LAPTOP
-from skillroute.core.errors import Forbidden, NotFound
-from skillroute.skills.classification import Decision
+from skillroute.core.errors.model import Forbidden, NotFound
+from skillroute.skills.classification.model import Decision
 from skillroute.skills.model import Assignment, AssignmentSource
 
 from tests.builders import System, lent_system, of_org

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from skillroute.core.caller import LAPTOP
-from skillroute.core.errors import NotFound
+from skillroute.core.errors.model import NotFound
 from skillroute.skills.model import SkillFilter
 
 from tests.builders import System, of_org

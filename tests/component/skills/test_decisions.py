@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from skillroute.core.caller import LAPTOP
-from skillroute.core.errors import ClassifierUnavailable, Conflict, Forbidden, InvalidInput, NotFound
-from skillroute.skills.classification import Classification, Decision, SkillDraft, ToolProfile
-from skillroute.skills.classifiers.llm import LlmClassifier
-from skillroute.skills.describe import DescribeSkill
+from skillroute.core.errors.model import ClassifierUnavailable, Conflict, Forbidden, InvalidInput, NotFound
+from skillroute.skills.classification.classifiers.llm import LlmClassifier
+from skillroute.skills.classification.describe import DescribeSkill
+from skillroute.skills.classification.model import Classification, Decision, SkillDraft, ToolProfile
 
 from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes, FakeChat, ScriptedClassifier, at, in_threads, once, proposing, until
-from tests.integration.storage.rows import Sql, connected, waits_for_a_lock
+from tests.integration.rows import Sql, connected, waits_for_a_lock
 
 # 13: deleting, and creating again
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from skillroute.core.caller import LAPTOP
-from skillroute.core.errors import NotFound
-from skillroute.skills.classification import Classification, Decision, SkillProfile, ToolProfile
-from skillroute.skills.classifiers.llm import LlmClassifier
+from skillroute.core.errors.model import NotFound
+from skillroute.skills.classification.classifiers.llm import LlmClassifier
+from skillroute.skills.classification.model import Classification, Decision, SkillProfile, ToolProfile
 
 from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes, FakeChat, LogRecords, ScriptedClassifier, at, in_threads, once, proposing, until
-from tests.integration.storage.rows import waits_for_a_lock
+from tests.integration.rows import waits_for_a_lock
 
 
 class Varying(ScriptedClassifier):

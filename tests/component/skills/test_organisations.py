@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from skillroute.catalogue.model import ItemFilter
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.errors import Conflict, NotFound
+from skillroute.core.errors.model import Conflict, NotFound
 from skillroute.skills.model import SkillKey, skill_key
 
 from tests.builders import QUERY, System, of_org

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from skillroute.core.caller import LAPTOP
-from skillroute.core.errors import SkillrouteError
+from skillroute.core.errors.model import SkillrouteError
 
 from tests.builders import System, lent_system, of_org
 from tests.component.skills.organisations import ACME, GLOBEX, listed, matched, members

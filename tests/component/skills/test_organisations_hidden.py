@@ -9,13 +9,13 @@ import pytest
 from skillroute.catalogue.model import ItemFilter
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import Conflict, Forbidden
-from skillroute.skills.classification import Decision
+from skillroute.core.errors.model import Conflict, Forbidden
+from skillroute.skills.classification.model import Decision
 
 from tests.builders import QUERY, System
 from tests.component.skills.organisations import ACME, GLOBEX, listed, matched, members
 from tests.doubles import at, once, proposing
-from tests.integration.storage.rows import waits_for_a_lock
+from tests.integration.rows import waits_for_a_lock
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from skillroute.core.errors.model import Conflict, Forbidden, InvalidInput, NotFound
 
 from tests.builders import System, of_org
 from tests.doubles import at, once, proposing

@@ -11,7 +11,7 @@ from skillroute.core.caller import LAPTOP
 
 from tests.builders import System
 from tests.doubles import once, until
-from tests.integration.storage.rows import connected
+from tests.integration.rows import connected
 
 _WAITING = (
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "

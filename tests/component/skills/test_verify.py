@@ -19,7 +19,7 @@ from skillroute.core.embedding.model import EmbeddingModel, Vector, to_bytes
 
 from tests.builders import System
 from tests.doubles import at, proposing
-from tests.integration.storage.rows import connected
+from tests.integration.rows import connected
 
 TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
 IN_TOOLS = "the index mcp_unified_search says what PostgreSQL does"

@@ -15,7 +15,7 @@ from skillroute_local.background import Background, PumpParts
 
 from tests.doubles import LogRecords
 from tests.e2e.processes import eventually
-from tests.integration.storage.rows import connected
+from tests.integration.rows import connected
 
 
 class Slow:

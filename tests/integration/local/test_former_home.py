@@ -22,7 +22,7 @@ from skillroute_local.home_database import _refusal, migrated_postgres
 from skillroute_local.postgres import EmbeddedPostgres
 from skillroute_local.postgres_programs import Postmaster
 
-from tests.integration.storage.test_migrations import DEVELOPMENT
+from tests.integration.core.postgres.test_migrate import DEVELOPMENT
 from tests.temporary import temporary_directory
 
 Query = Callable[..., list[list[Any]]]

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 from skillroute.core.caller import LAPTOP
-from skillroute.core.errors import ClassifierUnavailable, DatabaseUnavailable
+from skillroute.core.errors.model import ClassifierUnavailable, DatabaseUnavailable
 from skillroute.core.notification.log import LogNotifier
 from skillroute.core.observability import counts
 from skillroute.core.queue.consumer import Consumer
@@ -24,8 +24,8 @@ from skillroute.core.queue.port import QueueDepth
 from skillroute.core.queue.sqs import SqsQueue
 from skillroute.core.queue.work import QueueName
 from skillroute.core.settings import LocalSettings
-from skillroute.skills.classification_repository import ClassificationRepository
-from skillroute.skills.classify_consumer import classify_consumer
+from skillroute.skills.classification.consumer import classify_consumer
+from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.tool_names import tool_names
 from skillroute.wiring import Parts
 from skillroute_local.pump import Loop, QueueLoop, RelayLoop

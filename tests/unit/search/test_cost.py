@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from skillroute.core.errors import InvalidInput
-from skillroute.search.batch import MOST_SEARCHES
+from skillroute.core.errors.model import InvalidInput
+from skillroute.search.batch.search import MOST_SEARCHES
 from skillroute.search.cost import MOST_UNITS, cost_of, cost_of_batch, cost_of_one
 from skillroute.search.model import SearchRequest
 

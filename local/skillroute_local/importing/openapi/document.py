@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from skillroute.catalogue.model import ItemKey
-from skillroute.core.url_credentials import masked_url
+from skillroute.core.input.url_credentials import masked_url
 
 from skillroute_local.importing.content import Content, document_of
 from skillroute_local.importing.mended import mended

@@ -5,9 +5,9 @@ from __future__ import annotations
 from skillroute.catalogue.model import Item
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.access import own, visible
+from skillroute.core.bulk.versions import Expected, check_version
 from skillroute.core.caller import Caller
 from skillroute.core.postgres.database import Session
-from skillroute.core.versions import Expected, check_version
 
 
 def visible_item(session: Session, item_id: int, caller: Caller) -> Item:

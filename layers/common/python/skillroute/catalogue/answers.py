@@ -11,7 +11,7 @@ from skillroute.catalogue.model import Item, ItemType, JsonObject, RequestSource
 from skillroute.catalogue.schemas import ItemInput
 from skillroute.catalogue.sync import MAX_ITEMS, ItemOutcome
 from skillroute.core.http.bulk_answers import Result, UpsertCounts
-from skillroute.core.shown_as import ShownAs
+from skillroute.core.input.shown_as import ShownAs
 
 
 def _items_of(body: object) -> object:

@@ -11,8 +11,8 @@ from skillroute.catalogue.delete_many import Deleted
 from skillroute.catalogue.model import ItemType
 from skillroute.catalogue.sync import MAX_ITEMS
 from skillroute.core.http.item_errors import ItemError
-from skillroute.core.known_fields import OneNameEach
-from skillroute.core.text_fields import Text
+from skillroute.core.input.known_fields import OneNameEach
+from skillroute.core.input.text_fields import Text
 
 
 class ItemPatch(BaseModel):

@@ -11,7 +11,7 @@ from skillroute.catalogue.servers import ServersOfItems
 from skillroute.catalogue.sync import MAX_ITEMS
 from skillroute.core.access import not_found, own, visible
 from skillroute.core.caller import Caller
-from skillroute.core.errors import InvalidInput, SkillrouteError
+from skillroute.core.errors.model import InvalidInput, SkillrouteError
 from skillroute.core.postgres.database import Database, Session
 
 MAX_OF_SERVER = 1000

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from skillroute.core.bulk.versions import version_of
 from skillroute.core.hashing import COMPARED_APART
-from skillroute.core.versions import version_of
 
 ItemType = Literal["tool", "prompt", "resource"]
 

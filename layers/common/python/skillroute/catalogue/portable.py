@@ -15,14 +15,14 @@ from skillroute.catalogue.rows import ItemWriter
 from skillroute.catalogue.servers import ServersOfItems
 from skillroute.catalogue.sync import MAX_ITEMS, ItemOutcome, ItemsDone, ItemsWriting, PlacedItem, SyncReport, SyncTools
 from skillroute.core.caller import Caller
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import JobOptions
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import FieldProblem, InvalidInput
-from skillroute.core.json_input import together
-from skillroute.core.known_fields import MOST_WARNINGS
+from skillroute.core.errors.model import FieldProblem, InvalidInput
+from skillroute.core.input.json_input import together
+from skillroute.core.input.known_fields import MOST_WARNINGS
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, moment, shown_moment
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.time.deadline import Deadline
 
 D = TypeVar("D")
 

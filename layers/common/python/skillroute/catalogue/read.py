@@ -9,10 +9,10 @@ from skillroute.catalogue.model import Item, ItemFilter, ItemType
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.catalogue.servers import ServersOfItems
 from skillroute.core.access import not_found
+from skillroute.core.bulk.versions import Expected
 from skillroute.core.caller import Caller
 from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.versions import Expected
 
 
 class ReadItems:

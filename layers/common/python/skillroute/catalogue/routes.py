@@ -21,8 +21,8 @@ from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.listing import LIST_DOC, STATES, Listing, StateQuery, listing_of
 from skillroute.core.http.paging import ItemId
 from skillroute.core.http.versions import STALE, VERSIONED, IfMatch, tell_version
+from skillroute.core.input.text_fields import Text
 from skillroute.core.listing import Cursor
-from skillroute.core.text_fields import Text
 
 _LONGEST_ID = 64
 

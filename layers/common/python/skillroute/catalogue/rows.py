@@ -16,8 +16,8 @@ from skillroute.catalogue.text import (
     lexical_text,
     text_with,
 )
+from skillroute.core.bulk.outcomes import Status
 from skillroute.core.caller import Caller
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, embed_committed, embed_within
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.texts import IndexedText
@@ -25,8 +25,8 @@ from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.hashing import content_hash, text_hash
-from skillroute.core.outcomes import Status
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.time.deadline import Deadline
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,10 @@ from pydantic import (
 )
 
 from skillroute.catalogue.model import ItemContent, ItemKey, ItemType, RequestSource, ToolRequest
-from skillroute.core.errors import FieldProblem, InvalidInput
-from skillroute.core.hidden_text import hidden_warnings, name_warnings, seen_name, visible_fields
-from skillroute.core.json_input import examined_json, together, validated
-from skillroute.core.known_fields import MOST_WARNINGS, UNKNOWN_FIELD, KnownFields
+from skillroute.core.errors.model import FieldProblem, InvalidInput
+from skillroute.core.input.hidden_text import hidden_warnings, name_warnings, seen_name, visible_fields
+from skillroute.core.input.json_input import examined_json, together, validated
+from skillroute.core.input.known_fields import MOST_WARNINGS, UNKNOWN_FIELD, KnownFields
 
 MAX_BYTES = 256 * 1024
 """Bytes of an item as JSON."""

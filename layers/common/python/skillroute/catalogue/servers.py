@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded
 from skillroute.core.postgres.database import Session
+from skillroute.core.time.deadline import Deadline
 
 
 class ServersOfItems(Protocol):

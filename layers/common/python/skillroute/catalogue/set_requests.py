@@ -12,11 +12,11 @@ from skillroute.catalogue.repository import ItemRepository
 from skillroute.catalogue.rows import IncomingItem, ItemWriter
 from skillroute.catalogue.servers import ServersOfItems
 from skillroute.catalogue.sync import ItemOutcome, ItemsDone, ItemsWriting, PlacedItem
-from skillroute.core.bulk_write import BulkWrite
+from skillroute.core.bulk.write import BulkWrite
 from skillroute.core.caller import Caller
 from skillroute.core.documents.embed import JobOptions
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import FieldProblem, InvalidInput, NotFound
+from skillroute.core.errors.model import FieldProblem, InvalidInput, NotFound
 from skillroute.core.postgres.database import Database, Session
 
 

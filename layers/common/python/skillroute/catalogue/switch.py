@@ -8,11 +8,11 @@ from skillroute.catalogue.access import locked_item, own_item, visible_item
 from skillroute.catalogue.model import Item
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.catalogue.servers import ServersOfItems
+from skillroute.core.bulk.versions import Expected
 from skillroute.core.caller import Caller
-from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import Conflict
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import Conflict
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.versions import Expected
 
 
 class SwitchItem:

@@ -20,18 +20,18 @@ from skillroute.catalogue.schemas import (
     switch_problems,
 )
 from skillroute.catalogue.servers import ServersOfItems
-from skillroute.core.bulk_write import BulkWrite
+from skillroute.core.bulk.outcomes import Outcome, Report
+from skillroute.core.bulk.versions import Expected, OneWrite, as_answered
+from skillroute.core.bulk.write import BulkWrite
+from skillroute.core.bulk.writing import Done, Writing
 from skillroute.core.caller import Caller
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, JobOptions
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import FieldProblem, InvalidInput
-from skillroute.core.json_input import MOST_PROBLEMS
+from skillroute.core.errors.model import FieldProblem, InvalidInput
+from skillroute.core.input.json_input import MOST_PROBLEMS
 from skillroute.core.observability import Metric
-from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.versions import Expected, OneWrite, as_answered
-from skillroute.core.writing import Done, Writing
+from skillroute.core.time.deadline import Deadline
 
 MAX_ITEMS = 500
 """Items of one call."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Protocol, TypeVar
 
 from skillroute.core.caller import Caller
-from skillroute.core.error_codes import ErrorCode, Kind, not_found_code
-from skillroute.core.errors import Forbidden, NotFound
+from skillroute.core.errors.codes import ErrorCode, Kind, not_found_code
+from skillroute.core.errors.model import Forbidden, NotFound
 
 
 class Owned(Protocol):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
-from skillroute.core.encodable import encodable
+from skillroute.core.input.encodable import encodable
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from skillroute.core.errors import DependencyUnavailable
+from skillroute.core.errors.model import DependencyUnavailable
 
 T = TypeVar("T")
 Unavailable = type[DependencyUnavailable]

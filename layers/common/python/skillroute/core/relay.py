@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from skillroute.core.clock import Clock
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.index_state import IndexStateRepository, renumber
-from skillroute.core.errors import DependencyUnavailable, SkillrouteError
+from skillroute.core.errors.model import DependencyUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, gauge, logger
 from skillroute.core.postgres.database import Database
 from skillroute.core.queue.dispatch import Dispatch
 from skillroute.core.queue.failed_work import FailedWork
 from skillroute.core.queue.outbox import OutboxDepth, OutboxRepository
+from skillroute.core.time.clock import Clock
+from skillroute.core.time.deadline import Deadline
 
 _BATCH = 1000
 _MODEL_KEPT_S = 86_400.0

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from skillroute.core.errors import InvalidInput
+from skillroute.core.errors.model import InvalidInput
 from skillroute.core.queue.consumer import Consumer
 from skillroute.core.relay import RelayReport
-from skillroute.core.time_left import ending_with
+from skillroute.core.time.time_left import ending_with
 
 MIGRATE = "migrate"
 

@@ -7,9 +7,9 @@ from typing import Literal
 
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import IndexKind
-from skillroute.core.errors import IndexNotReady
+from skillroute.core.errors.model import IndexNotReady
 from skillroute.core.observability import Metric, count, logger
-from skillroute.core.timing import Stopwatch
+from skillroute.core.time.timing import Stopwatch
 
 SearchMode = Literal["semantic", "lexical", "hybrid", "hybrid_rerank", "lexical-only"]
 Degradation = Literal[

@@ -7,10 +7,10 @@ import threading
 import time
 from typing import Any
 
-from skillroute.core.clock import Clock
-from skillroute.core.cooldown import Cooldown
-from skillroute.core.errors import SecretUnavailable
+from skillroute.core.errors.model import SecretUnavailable
 from skillroute.core.observability import logger
+from skillroute.core.time.clock import Clock
+from skillroute.core.time.cooldown import Cooldown
 
 _CONNECT_TIMEOUT_S = 1.0
 _READ_TIMEOUT_S = 3.0

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter, ValidationError
 
 from skillroute.core.caller import Caller
-from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import Forbidden, InvalidInput
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import Forbidden, InvalidInput
 from skillroute.core.postgres.database import Session
 from skillroute.mail.model import (
     MailAgent,

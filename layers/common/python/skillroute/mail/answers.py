@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from skillroute.core.http.bulk_answers import Result, UpsertCounts, bare_list_of
-from skillroute.core.shown_as import ShownAs
+from skillroute.core.input.shown_as import ShownAs
 from skillroute.mail.model import Importance, StoredAgent, StoredMessage, StoredProduct, StoredProject, moment_of
 from skillroute.mail.report import MailOutcome
 from skillroute.mail.schemas import AgentName, MailAgentInput, MessageInput, ProductInput, ProjectInput

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from skillroute.core.normal_form import nfkc
+from skillroute.core.input.normal_form import nfkc
 
 MailKind = Literal["message", "agent", "project", "product"]
 

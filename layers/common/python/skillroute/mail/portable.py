@@ -10,7 +10,7 @@ from typing import Any
 
 from skillroute.core.caller import Caller
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import FieldProblem, InvalidInput
+from skillroute.core.errors.model import FieldProblem, InvalidInput
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, moment, shown_moment
 from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.model import MailKind, Message, agent_key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skillroute.core.outcomes import Outcome, Report
+from skillroute.core.bulk.outcomes import Outcome, Report
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from skillroute.core.http.body import BulkTextsRoute
 from skillroute.core.http.bulk_answers import DryRun
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page
-from skillroute.core.text_fields import Text
+from skillroute.core.input.text_fields import Text
 from skillroute.mail.answers import (
     AcknowledgeRequest,
     MailAgentOut,

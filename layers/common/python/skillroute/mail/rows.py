@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from skillroute.core.bulk.outcomes import Status
+from skillroute.core.bulk.writing import Done
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.views import Refusal
-from skillroute.core.errors import InvalidInput
-from skillroute.core.outcomes import Status
-from skillroute.core.writing import Done
+from skillroute.core.errors.model import InvalidInput
 from skillroute.mail.documents import MailDocument, of_agent, of_message, of_project
 from skillroute.mail.model import MailAgent, MailContent, Message, Product, Project
 from skillroute.mail.report import MailOutcome

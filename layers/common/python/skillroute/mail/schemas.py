@@ -11,11 +11,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 
-from skillroute.core.errors import InvalidInput
-from skillroute.core.hidden_text import seen_name
-from skillroute.core.json_input import examined_json, together, validated
-from skillroute.core.known_fields import KnownFields
-from skillroute.core.sentences import spelt
+from skillroute.core.errors.model import InvalidInput
+from skillroute.core.errors.sentences import spelt
+from skillroute.core.input.hidden_text import seen_name
+from skillroute.core.input.json_input import examined_json, together, validated
+from skillroute.core.input.known_fields import KnownFields
 from skillroute.mail.model import (
     MAX_TS,
     Importance,

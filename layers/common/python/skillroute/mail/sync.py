@@ -9,16 +9,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Unpack
 
-from skillroute.core.bulk_write import BulkWrite
+from skillroute.core.bulk.write import BulkWrite
+from skillroute.core.bulk.writing import Writing
 from skillroute.core.caller import Caller
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, JobOptions, embed_committed, embed_within
 from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.port import Embedder, message_embedder
-from skillroute.core.errors import FieldProblem
+from skillroute.core.errors.model import FieldProblem
 from skillroute.core.observability import Metric
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.writing import Writing
+from skillroute.core.time.deadline import Deadline
 from skillroute.mail.access import WriterRights
 from skillroute.mail.model import MailKind
 from skillroute.mail.report import MailOutcome, MailReport

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from skillroute.core.bulk.outcomes import Status
 from skillroute.core.caller import Caller
-from skillroute.core.errors import InvalidInput
+from skillroute.core.errors.model import InvalidInput
 from skillroute.core.hashing import content_hash, text_hash
-from skillroute.core.outcomes import Status
 from skillroute.core.postgres.database import Session
 from skillroute.mail.access import WriterRights, agent_of
 from skillroute.mail.documents import MailDocument, of_agent
 from skillroute.mail.model import MailAgent, MailContent, MailKind, Message, Product, Project, agent_key
 from skillroute.mail.repository import MailRepository, MailState, MessageRow
 from skillroute.mail.rows import IncomingMail, MailWritten, Vectors
-from skillroute.mail.search_repository import MailSearchRepository
+from skillroute.mail.search.repository import MailSearchRepository
 
 
 @dataclass(slots=True)

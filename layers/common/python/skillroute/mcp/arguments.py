@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
-from skillroute.core.encodable import encodable
+from skillroute.core.input.encodable import encodable
 from skillroute.mcp.fit import Json
 from skillroute.mcp.rpc import quoted
 from skillroute.mcp.tool import ToolError

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillroute import __version__
-from skillroute.core.errors import BudgetSpent
+from skillroute.core.errors.model import BudgetSpent
 from skillroute.core.rationing.work import Work
 from skillroute.mcp.cost import cost_of
 from skillroute.mcp.fit import Json

@@ -14,10 +14,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from skillroute.core.caller import Caller, Scope
-from skillroute.core.deadline import Deadline
 from skillroute.core.http.auth import Access
 from skillroute.core.http.protected_resource import METADATA_PATH, ProtectedResource, metadata_of
 from skillroute.core.http.time_limit import left_ms_of
+from skillroute.core.time.deadline import Deadline
 from skillroute.mcp.headers import Headers
 from skillroute.mcp.server import McpServer, Reply
 from skillroute.mcp.tool import Asked

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillroute.core.caller import Caller
-from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import NotFound
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import NotFound
 from skillroute.mcp.fit import Json
 from skillroute.mcp.pages import PAGE, next_cursor, offset_of
 from skillroute.mcp.resource_templates import TYPE

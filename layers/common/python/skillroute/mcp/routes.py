@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from skillroute.core.caller import Caller, Scope
-from skillroute.core.errors import BudgetSpent
+from skillroute.core.errors.model import BudgetSpent
 from skillroute.core.http.auth import Access
 from skillroute.core.http.docs import BUDGET, IDENTITY
 from skillroute.core.http.lanes import Lanes

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from skillroute.core.encodable import encodable
 from skillroute.core.http.json_values import TooManyValues, UnreadableJson, read_json
+from skillroute.core.input.encodable import encodable
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillroute.core import outage
-from skillroute.core.errors import BudgetSpent, DependencyUnavailable
+from skillroute.core.errors import outage
+from skillroute.core.errors.model import BudgetSpent, DependencyUnavailable
 from skillroute.core.observability import logger
 from skillroute.mcp.batch import BatchAnswers
 from skillroute.mcp.cost import check_batch

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from skillroute.catalogue.model import Item
 from skillroute.mcp.signature import signature
 from skillroute.search.model import EnrichedTool
-from skillroute.search.needs_answer import NeededTool
+from skillroute.search.needs.answer import NeededTool
 
 Detail = Literal["name", "brief", "signature", "full"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillroute.core.caller import Caller
-from skillroute.core.deadline import Deadline
+from skillroute.core.time.deadline import Deadline
 from skillroute.mcp.fit import Json
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from skillroute.core import outage
-from skillroute.core.encodable import encodable
-from skillroute.core.errors import DependencyUnavailable, InvalidInput, NotFound
+from skillroute.core.errors import outage
+from skillroute.core.errors.model import DependencyUnavailable, InvalidInput, NotFound
+from skillroute.core.input.encodable import encodable
 from skillroute.mcp.fit import ANSWER_BYTES, Json
 from skillroute.mcp.revisions import Revision, has_structured_content, titled
 from skillroute.mcp.rpc import INVALID_PARAMS, RpcError, quoted, to_text

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from skillroute.core.access import own, visible
+from skillroute.core.bulk.versions import Expected, check_version
 from skillroute.core.caller import Caller
 from skillroute.core.postgres.database import Session
-from skillroute.core.versions import Expected, check_version
 from skillroute.registry.model import Entity, EntityKind
 from skillroute.registry.repository import RegistryRepository
 

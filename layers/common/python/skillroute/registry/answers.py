@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from skillroute.catalogue.model import JsonObject
 from skillroute.core.http.bulk_answers import Result, UpsertCounts, bare_list_of
-from skillroute.core.shown_as import ShownAs
+from skillroute.core.input.shown_as import ShownAs
 from skillroute.registry.model import Entity
 from skillroute.registry.report import EntityOutcome
 from skillroute.registry.schemas import MAX_ENTITIES

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from skillroute.catalogue.model import JsonObject
-from skillroute.core.versions import version_of
+from skillroute.core.bulk.versions import version_of
 
 EntityKind = Literal["server", "agent"]
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.access import not_found
+from skillroute.core.bulk.versions import Expected
 from skillroute.core.caller import Caller
 from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.versions import Expected
 from skillroute.registry.access import locked_entity, own_entity, visible_entity
 from skillroute.registry.model import Entity, EntityFilter, EntityKind
 from skillroute.registry.refresh import refresh

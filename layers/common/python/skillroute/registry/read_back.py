@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from skillroute.core.errors import InvalidInput
-from skillroute.core.known_fields import KnownFields
+from skillroute.core.errors.model import InvalidInput
+from skillroute.core.input.known_fields import KnownFields
 from skillroute.registry.model import EntityContent
 
 _MOST_NESTED = 5

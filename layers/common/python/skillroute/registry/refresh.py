@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.checks import MOST_FINDINGS, Finding
 from skillroute.core.documents.embed import Embedded, embed_committed
 from skillroute.core.documents.model import Collection
@@ -17,6 +16,7 @@ from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.time.deadline import Deadline
 from skillroute.registry.repository import RegistryRepository
 from skillroute.registry.text import EntityText, embedding_text, placed_words
 

@@ -13,8 +13,8 @@ from skillroute.core.http.bulk_answers import DryRun
 from skillroute.core.http.docs import ERRORS, NOT_FOUND
 from skillroute.core.http.listing import LIST_DOC, STATES, Listing, State, StateQuery, listing_of
 from skillroute.core.http.versions import STALE, VERSIONED, IfMatch, tell_version
+from skillroute.core.input.text_fields import Text
 from skillroute.core.listing import Cursor, Listed
-from skillroute.core.text_fields import Text
 from skillroute.registry.answers import (
     AgentBody,
     AgentOut,

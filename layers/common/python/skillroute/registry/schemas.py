@@ -13,11 +13,11 @@ from typing import Any
 
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.schemas import MAX_BYTES, SWITCHES, item_warnings, read_item, switch_problems
-from skillroute.core.errors import FieldProblem, InvalidInput
-from skillroute.core.hidden_text import hidden_warnings, name_warnings, visible_fields
-from skillroute.core.json_input import MOST_PROBLEMS, examined_json, together, validated
-from skillroute.core.known_fields import MOST_WARNINGS, KnownFields
-from skillroute.core.url_credentials import credential_warnings, masked_json
+from skillroute.core.errors.model import FieldProblem, InvalidInput
+from skillroute.core.input.hidden_text import hidden_warnings, name_warnings, visible_fields
+from skillroute.core.input.json_input import MOST_PROBLEMS, examined_json, together, validated
+from skillroute.core.input.known_fields import MOST_WARNINGS, KnownFields
+from skillroute.core.input.url_credentials import credential_warnings, masked_json
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind, tag_key
 from skillroute.registry.read_back import Parsed, read_back
 from skillroute.registry.shapes import AgentInput, EntityInput, ServerInput, capability_names

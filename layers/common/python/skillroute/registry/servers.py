@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.time.deadline import Deadline
 from skillroute.registry.refresh import EmbedEntities, refresh
 from skillroute.registry.repository import RegistryRepository
 

@@ -15,8 +15,8 @@ from pydantic import (
 )
 
 from skillroute.catalogue.schemas import ItemInput, Name
-from skillroute.core.hidden_text import seen_name
-from skillroute.core.shown_as import ShownAs
+from skillroute.core.input.hidden_text import seen_name
+from skillroute.core.input.shown_as import ShownAs
 
 MAX_TOOLS = 500
 """Tools of one server."""

@@ -11,19 +11,19 @@ from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
 from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
 from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter, States
-from skillroute.core.bulk_write import BulkWrite
+from skillroute.core.bulk.outcomes import Status
+from skillroute.core.bulk.versions import Expected, OneWrite, as_answered
+from skillroute.core.bulk.write import BulkWrite
+from skillroute.core.bulk.writing import Done, Writing
 from skillroute.core.caller import Caller
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, JobOptions
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import FieldProblem, InvalidInput
+from skillroute.core.errors.model import FieldProblem, InvalidInput
 from skillroute.core.hashing import content_hash
-from skillroute.core.known_fields import MOST_WARNINGS
+from skillroute.core.input.known_fields import MOST_WARNINGS
 from skillroute.core.observability import Metric
-from skillroute.core.outcomes import Status
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.versions import Expected, OneWrite, as_answered
-from skillroute.core.writing import Done, Writing
+from skillroute.core.time.deadline import Deadline
 from skillroute.registry.access import locked_entity, own_entity, visible_entity
 from skillroute.registry.model import Entity, EntityKind
 from skillroute.registry.refresh import EmbedEntities, refresh

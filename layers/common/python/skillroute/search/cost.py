@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from skillroute.core.errors import InvalidInput, SkillrouteError
-from skillroute.search.clauses import clauses
+from skillroute.core.errors.model import InvalidInput, SkillrouteError
+from skillroute.search.candidates.clauses import clauses
 from skillroute.search.model import Mode, SearchRequest
 
 MOST_UNITS = 60.0

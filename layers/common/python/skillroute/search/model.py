@@ -19,10 +19,10 @@ from pydantic import (
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType, JsonObject
 from skillroute.core.documents.index.port import IndexKind
-from skillroute.core.known_fields import NullIsAbsent, OneNameEach
+from skillroute.core.input.known_fields import NullIsAbsent, OneNameEach
+from skillroute.core.input.text_fields import without_nul
 from skillroute.core.search_run import Degradation, SearchMode
-from skillroute.core.text_fields import without_nul
-from skillroute.search.server_names import ServerNames
+from skillroute.search.candidates.server_names import ServerNames
 
 Strategy = Literal["hierarchical", "direct", "hybrid"]
 Mode = Literal["semantic", "lexical", "hybrid", "hybrid_rerank"]

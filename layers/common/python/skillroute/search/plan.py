@@ -10,6 +10,7 @@ from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
+from skillroute.search.candidates.server_names import spellings
 from skillroute.search.model import (
     DEFAULT_SKILL_LIMIT,
     DEFAULT_SKILL_THRESHOLD,
@@ -17,7 +18,6 @@ from skillroute.search.model import (
     Mode,
     SearchRequest,
 )
-from skillroute.search.server_names import spellings
 from skillroute.skills.model import SkillKey
 
 CANDIDATE_POOL = 100

@@ -11,16 +11,17 @@ from fastapi import Query as QueryParameter
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller, Scope
-from skillroute.core.errors import InvalidInput
+from skillroute.core.errors.model import InvalidInput
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import BUDGET, ERRORS
 from skillroute.core.http.lanes import Lanes
 from skillroute.core.http.search_headers import SEARCHED, search_headers
-from skillroute.core.text_fields import Text
+from skillroute.core.input.text_fields import Text
+from skillroute.search.answer.mcp_format import AnySearchResponse, in_format
+from skillroute.search.answer.optional_fields import ExplainedMatch
+from skillroute.search.candidates.server_names import MOST_SERVERS
 from skillroute.search.cost import cost_of_one, search_cost
-from skillroute.search.explained import ExplainedMatch
-from skillroute.search.mcp_format import AnySearchResponse, in_format
 from skillroute.search.model import (
     DEFAULT_SKILL_THRESHOLD,
     Mode,
@@ -31,7 +32,6 @@ from skillroute.search.model import (
 )
 from skillroute.search.run import ToolSearchRun
 from skillroute.search.search import ToolSearch
-from skillroute.search.server_names import MOST_SERVERS
 
 CUT_HEADER = "X-Descriptions-Cut"
 CONFIDENCE_HEADER = "X-Confidence"

@@ -8,32 +8,33 @@ from dataclasses import replace
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.documents.replica_port import LendsIndex
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
-from skillroute.core.errors import EmbeddingUnavailable, IndexTimeout, IndexUnavailable, SkillrouteError
+from skillroute.core.errors.model import EmbeddingUnavailable, IndexTimeout, IndexUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, observe_ms
 from skillroute.core.recent_searches import RecentSearches
 from skillroute.core.reranking.port import Reranker, no_reranker
-from skillroute.search import answer, plan
-from skillroute.search.ahead import embed_ahead
-from skillroute.search.clauses import clauses
-from skillroute.search.details import asks_for_more, size_beside, with_more
-from skillroute.search.duplicates import hits_of
-from skillroute.search.enrich import SchemaLoader, Schemas
-from skillroute.search.explain import explain_tools
-from skillroute.search.explained import SearchExplanation
-from skillroute.search.found import Found, FoundNeed, Hit, MatchedSkill, matching_skills, tool_hits
-from skillroute.search.fuse import lift_by_skill
-from skillroute.search.hybrid import HybridRanking
-from skillroute.search.judge import Judge
-from skillroute.search.language import language_of
-from skillroute.search.matches import matches
-from skillroute.search.missing import MissingVectors
+from skillroute.core.time.deadline import Deadline
+from skillroute.search import plan
+from skillroute.search.answer import build as answer
+from skillroute.search.answer.details import asks_for_more, size_beside, with_more
+from skillroute.search.answer.duplicates import hits_of
+from skillroute.search.answer.explain import explain_tools
+from skillroute.search.answer.language import language_of
+from skillroute.search.answer.matches import matches
+from skillroute.search.answer.optional_fields import SearchExplanation
+from skillroute.search.answer.schemas import SchemaLoader, Schemas
+from skillroute.search.batch.embed_ahead import embed_ahead
+from skillroute.search.candidates.candidate import Found, FoundNeed, Hit, MatchedSkill, matching_skills, tool_hits
+from skillroute.search.candidates.clauses import clauses
+from skillroute.search.candidates.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking, skills_of_tools
+from skillroute.search.candidates.servers import offering, unknown_servers
+from skillroute.search.candidates.unembedded import MissingVectors
+from skillroute.search.candidates.visible_skills import keys_of_skills
 from skillroute.search.model import (
     DEFAULT_SKILL_THRESHOLD,
     Mode,
@@ -43,13 +44,13 @@ from skillroute.search.model import (
     ToolMatch,
     stages_ms,
 )
-from skillroute.search.needs_search import find_for_needs
+from skillroute.search.needs.search import find_for_needs
 from skillroute.search.plan import SearchPlan, skills_where, tools_where, wanted_tools
-from skillroute.search.rerank import RerankStage
-from skillroute.search.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking, skills_of_tools
+from skillroute.search.ranking.hybrid import HybridRanking
+from skillroute.search.ranking.lift import lift_by_skill
+from skillroute.search.ranking.no_match import Judge
+from skillroute.search.ranking.rerank import RerankStage
 from skillroute.search.run import ToolSearchRun
-from skillroute.search.seen import keys_of_skills
-from skillroute.search.servers import offering, unknown_servers
 
 
 class ToolSearch:

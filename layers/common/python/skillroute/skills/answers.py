@@ -7,11 +7,11 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from skillroute.core.errors import TextRefused
-from skillroute.skills.classification import Decision, Outcome
+from skillroute.core.errors.model import TextRefused
+from skillroute.skills.classification.model import Decision, Outcome
 from skillroute.skills.model import AssignmentSource
-from skillroute.skills.review import Reviewed
-from skillroute.skills.suggestions import SuggestionKind, SuggestionStatus
+from skillroute.skills.suggestions.model import SuggestionKind, SuggestionStatus
+from skillroute.skills.suggestions.review import Reviewed
 
 
 class _Out(BaseModel):

@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillroute.core.access import not_found
+from skillroute.core.bulk.versions import Expected, check_version
 from skillroute.core.caller import Caller
-from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import Conflict, InvalidInput, NotFound
-from skillroute.core.hidden_text import visible
-from skillroute.core.json_input import validated
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import Conflict, InvalidInput, NotFound
+from skillroute.core.input.hidden_text import visible
+from skillroute.core.input.json_input import validated
 from skillroute.core.postgres.database import Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
-from skillroute.core.retry import Retry
-from skillroute.core.versions import Expected, check_version
+from skillroute.core.time.retry import Retry
 from skillroute.skills.access import own_skill
-from skillroute.skills.assignment_repository import AssignmentRepository
+from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.create import PreparedSkill, SkillWriter
 from skillroute.skills.model import NewSkill, Skill, SkillFields
 from skillroute.skills.repository import SkillRepository
-from skillroute.skills.suggestion_repository import SuggestionRepository
+from skillroute.skills.suggestions.repository import SuggestionRepository
 
 _OVERTAKEN = Retry(attempts=5, base_s=0.0)
 

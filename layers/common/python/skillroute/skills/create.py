@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from skillroute.catalogue.text import split_name
 from skillroute.core.caller import Caller
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import embed_within
 from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.views import Refusal
-from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import Conflict
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import Conflict
 from skillroute.core.hashing import text_hash
-from skillroute.core.json_input import check_json
+from skillroute.core.input.json_input import check_json
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.time.deadline import Deadline
 from skillroute.skills.model import MAX_SKILLS, NewSkill, Skill
 from skillroute.skills.repository import SkillRepository
 

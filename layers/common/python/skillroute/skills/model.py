@@ -10,11 +10,11 @@ from typing import Annotated, NewType
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
+from skillroute.core.bulk.versions import version_of
+from skillroute.core.errors.sentences import spelt
 from skillroute.core.hashing import text_hash
-from skillroute.core.hidden_text import seen_name, visible
-from skillroute.core.sentences import spelt
-from skillroute.core.text_fields import SnakeCase
-from skillroute.core.versions import version_of
+from skillroute.core.input.hidden_text import seen_name, visible
+from skillroute.core.input.text_fields import SnakeCase
 
 MAX_SKILLS_PER_TOOL = 5
 """skill-contract, Resource Limits."""

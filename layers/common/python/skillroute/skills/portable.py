@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
+from skillroute.core.bulk.outcomes import Report
+from skillroute.core.bulk.writing import Done
 from skillroute.core.caller import Caller
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import InvalidInput
+from skillroute.core.errors.model import InvalidInput
 from skillroute.core.observability import Metric
-from skillroute.core.outcomes import Report
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, moment, shown_moment
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.writing import Done
 from skillroute.skills.repository import SkillRepository
 from skillroute.skills.sync import MAX_SKILLS_OF_CALL, PlacedSkill, SkillOutcome, SkillsWriting, SyncSkills
 

@@ -11,12 +11,12 @@ from typing import Annotated
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from skillroute.catalogue.model import ItemKey, ItemType
-from skillroute.core.errors import FieldProblem
-from skillroute.core.known_fields import KnownFields
-from skillroute.core.text_fields import SnakeCase
-from skillroute.skills.classification import MAX_CLASSIFIED_SKILLS
+from skillroute.core.errors.model import FieldProblem
+from skillroute.core.input.known_fields import KnownFields
+from skillroute.core.input.text_fields import SnakeCase
+from skillroute.skills.classification.model import MAX_CLASSIFIED_SKILLS
 from skillroute.skills.model import MAX_SKILLS_PER_TOOL, AssignmentSource
-from skillroute.skills.suggestions import SuggestionKind, SuggestionStatus
+from skillroute.skills.suggestions.model import SuggestionKind, SuggestionStatus
 
 _Short = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 

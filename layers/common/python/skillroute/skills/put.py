@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from skillroute.core.bulk.versions import Expected, check_version
 from skillroute.core.caller import Caller
-from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import Conflict, NotFound, VersionConflict
-from skillroute.core.json_input import validated
-from skillroute.core.versions import Expected, check_version
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import Conflict, NotFound, VersionConflict
+from skillroute.core.input.json_input import validated
 from skillroute.skills.change import ChangeSkill
 from skillroute.skills.create import CreateSkill
 from skillroute.skills.model import NewSkill, Skill

@@ -6,7 +6,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Database, Session
 from skillroute.skills.access import visible_skill
-from skillroute.skills.assignment_repository import AssignmentRepository
+from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.model import Skill, SkillFilter, SkillMember, SkillSize
 from skillroute.skills.repository import SkillRepository
 

@@ -13,8 +13,8 @@ from skillroute.core.http.docs import CONFLICT, CREATED, ERRORS, NOT_FOUND
 from skillroute.core.http.listing import LIST_DOC, STATES, Listing, StateQuery, listing_of
 from skillroute.core.http.paging import PAGE_DOC, Page, SkillId
 from skillroute.core.http.versions import STALE, VERSIONED, IfMatch, OnlyNew, tell_version
+from skillroute.core.input.text_fields import Text
 from skillroute.core.listing import Cursor
-from skillroute.core.text_fields import Text
 from skillroute.skills.answers import SkillOut, SkillToolOut
 from skillroute.skills.change import ChangeSkill
 from skillroute.skills.create import CreateSkill

@@ -7,15 +7,15 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, model_validator
 
-from skillroute.core.errors import InvalidInput
+from skillroute.core.errors.model import InvalidInput
 from skillroute.core.http.bulk_answers import bare_list_of
-from skillroute.core.json_input import validated
-from skillroute.core.known_fields import of_another
-from skillroute.core.shown_as import ShownAs
-from skillroute.core.text_fields import SnakeCase, Text
-from skillroute.skills.group_decisions import MAX_SUGGESTIONS, GroupDecision, ReviewAction
+from skillroute.core.input.json_input import validated
+from skillroute.core.input.known_fields import of_another
+from skillroute.core.input.shown_as import ShownAs
+from skillroute.core.input.text_fields import SnakeCase, Text
 from skillroute.skills.model import Assignment, IdentifiedSkill, SkillFields
-from skillroute.skills.review_many import MAX_DECISIONS
+from skillroute.skills.suggestions.group_decisions import MAX_SUGGESTIONS, GroupDecision, ReviewAction
+from skillroute.skills.suggestions.review_many import MAX_DECISIONS
 
 _SHOWN = frozenset({"tool_count", "is_embedded", "refusal", "created_at", "updated_at"})
 """Of a skill, what only answers have beside its id and organisation."""

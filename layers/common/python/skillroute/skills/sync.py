@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from skillroute.core.access import own
-from skillroute.core.bulk_write import BulkWrite
+from skillroute.core.bulk.outcomes import Outcome, Report
+from skillroute.core.bulk.write import BulkWrite
+from skillroute.core.bulk.writing import Done, Writing
 from skillroute.core.caller import Caller
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, embed_within
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.embedding.views import Refusal
-from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import Conflict, FieldProblem, Forbidden, InvalidInput
-from skillroute.core.json_input import examined_json, together, validated
-from skillroute.core.known_fields import KnownFields, of_another
-from skillroute.core.near_names import names_of
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import Conflict, FieldProblem, Forbidden, InvalidInput
+from skillroute.core.input.json_input import examined_json, together, validated
+from skillroute.core.input.known_fields import KnownFields, of_another
+from skillroute.core.input.near_names import names_of
 from skillroute.core.observability import Metric
-from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.writing import Done, Writing
-from skillroute.skills.assignment_repository import AssignmentRepository
+from skillroute.core.time.deadline import Deadline
+from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.create import PreparedSkill, indexed_text, store
 from skillroute.skills.model import IdentifiedSkill, NewSkill, Skill, SkillFields
 from skillroute.skills.repository import SkillRepository

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from skillroute.catalogue.text import split_name
-from skillroute.skills.classification import ToolProfile
+from skillroute.skills.classification.model import ToolProfile
 
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST_DESCRIPTION = 2000  # of what a tool says of itself (skill-contract EC-006)

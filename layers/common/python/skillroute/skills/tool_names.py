@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from skillroute.core.postgres.database import Session
 from skillroute.core.queue.work import QueueName
-from skillroute.skills.classification_repository import ClassificationRepository
+from skillroute.skills.classification.repository import ClassificationRepository
 
 
 def tool_names(session: Session, queue: QueueName, keys: Sequence[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from skillroute.core.documents.checks import MOST_FINDINGS, Finding
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.database import Database, Session
-from skillroute.skills.aggregate import AggregateSkill
+from skillroute.skills.aggregation.aggregate import AggregateSkill
 from skillroute.skills.model import SkillKey
 from skillroute.skills.repository import SkillRepository
 

@@ -80,7 +80,7 @@ def mcp_app(settings: McpSettings | None = None) -> Starlette:
 
 def classify_handler(settings: ClassifySettings | None = None, parts: Parts | None = None) -> Consumer:
     """Return what handles batches of the classify queue."""
-    from skillroute.skills.classify_consumer import classify_consumer
+    from skillroute.skills.classification.consumer import classify_consumer
 
     parts = parts or Parts(settings or ClassifySettings.load())
     return classify_consumer(parts.classify_tools, parts.failed_work)
@@ -88,7 +88,7 @@ def classify_handler(settings: ClassifySettings | None = None, parts: Parts | No
 
 def aggregate_handler(settings: AggregateSettings | None = None, parts: Parts | None = None) -> Consumer:
     """Return what handles batches of the aggregate queue."""
-    from skillroute.skills.aggregate_consumer import aggregate_consumer
+    from skillroute.skills.aggregation.consumer import aggregate_consumer
 
     parts = parts or Parts(settings or AggregateSettings.load())
     return aggregate_consumer(parts.aggregate_skill, parts.failed_work, parts.after_commit)

@@ -10,7 +10,7 @@ from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import IndexUnavailable, SecretUnavailable
+from skillroute.core.errors.model import IndexUnavailable, SecretUnavailable
 from skillroute.core.secrets import Secret
 from skillroute.core.settings import IndexSettings
 from skillroute.wiring.secrets import make_api_key

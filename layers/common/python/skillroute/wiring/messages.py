@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from skillroute.core.http.auth import Access
     from skillroute.mail.search.model import EngineSetting
     from skillroute.mail.search.search import MessageSearch
-    from skillroute.mail.search.tool_search import MessageTools
+    from skillroute.mail.search.tools.search import MessageTools
 
 
 class MessageParts(RerankParts):
@@ -39,14 +39,14 @@ class MessageParts(RerankParts):
 
     @cached_property
     def message_tools(self) -> MessageTools:
-        from skillroute.mail.search.tool_search import MessageTools
+        from skillroute.mail.search.tools.search import MessageTools
 
         return MessageTools(self.message_search, self.database)
 
     def message_routers(self, access: Access) -> list[APIRouter]:
         """Return the routes that search agent mail."""
         from skillroute.mail.search.routes import message_search_router
-        from skillroute.mail.search.tool_routes import message_tool_router
+        from skillroute.mail.search.tools.routes import message_tool_router
 
         return [
             message_search_router(self.message_search, access, self.work),

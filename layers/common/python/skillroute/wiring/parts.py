@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from skillroute.core.chat.port import ChatModel
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable, SkillrouteError
+from skillroute.core.errors.model import ConfigurationError, EmbeddingUnavailable, SkillrouteError
 from skillroute.core.notification.port import Notifier
 from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Database
 from skillroute.core.queue.port import Queue
 from skillroute.core.settings import CoreSettings
-from skillroute.skills.classifiers.port import Classifier
+from skillroute.skills.classification.classifiers.port import Classifier
 from skillroute.wiring.index import make_replica
 from skillroute.wiring.providers import (
     make_chat_model,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from skillroute.core.queue.dispatch import Dispatch
     from skillroute.core.rationing.turns import Turns
     from skillroute.core.rationing.work import Work
-    from skillroute.skills.aggregate import AggregateSkill
+    from skillroute.skills.aggregation.aggregate import AggregateSkill
 
 S = TypeVar("S")
 
@@ -191,7 +191,7 @@ class CoreParts:
 
     @cached_property
     def aggregate_skill(self) -> AggregateSkill:
-        from skillroute.skills.aggregate import AggregateSkill
+        from skillroute.skills.aggregation.aggregate import AggregateSkill
 
         return AggregateSkill(self.database, description_share=self.settings.skill_description_share)
 

@@ -32,9 +32,9 @@ class PortableParts(CatalogueParts, MailParts):
         from skillroute.registry.portable import PortableEntities
         from skillroute.registry.servers import RegisteredServers
         from skillroute.registry.sync import SyncRegistry
+        from skillroute.skills.assignments.portable import ItemDecisions
         from skillroute.skills.portable import PortableSkills, RestoreSkills
-        from skillroute.skills.portable_decisions import ItemDecisions
-        from skillroute.skills.portable_suggestions import PortableSuggestions, RestoreSuggestions
+        from skillroute.skills.suggestions.portable import PortableSuggestions, RestoreSuggestions
 
         stored, skills = (database, self.document_embedder), ItemDecisions()
         servers, registry = RegisteredServers(*stored), SyncRegistry(*stored, self.known_requests, **self.job)

@@ -8,13 +8,13 @@ from skillroute.core.chat.port import ChatModel
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.embedding.packaged import models_dir, packaged_models
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable
+from skillroute.core.errors.model import ConfigurationError, EmbeddingUnavailable
 from skillroute.core.notification.port import Notifier
 from skillroute.core.queue.port import Queue
 from skillroute.core.queue.work import QueueName
 from skillroute.core.reranking.port import Reranker
 from skillroute.core.settings import ClassifierSettings, EmbeddingSettings, QueueSettings, RerankSettings
-from skillroute.skills.classifiers.port import Classifier
+from skillroute.skills.classification.classifiers.port import Classifier
 from skillroute.wiring.secrets import make_api_key
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def make_chat_model(settings: ClassifierSettings) -> OpenAIChat | BedrockChat | 
 def make_classifier(settings: ClassifierSettings, embedder: Embedder, chat: ChatModel | None) -> Classifier:
     """Return the configured classifier."""
     if settings.classifier == "llm":
-        from skillroute.skills.classifiers.llm import LlmClassifier
+        from skillroute.skills.classification.classifiers.llm import LlmClassifier
 
         if chat is None:
             raise ConfigurationError("the classifier llm needs a chat model")
@@ -106,7 +106,7 @@ def make_classifier(settings: ClassifierSettings, embedder: Embedder, chat: Chat
             concurrency=settings.classify_concurrency,
             writes_requests=settings.write_requests,
         )
-    from skillroute.skills.classifiers.similarity import SimilarityClassifier
+    from skillroute.skills.classification.classifiers.similarity import SimilarityClassifier
 
     return SimilarityClassifier(embedder)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from skillroute.core.http.auth import Access
     from skillroute.core.recent_searches import RecentSearches
-    from skillroute.search.batch import BatchSearch
+    from skillroute.search.batch.search import BatchSearch
     from skillroute.search.search import ToolSearch
 
 
@@ -29,8 +29,8 @@ class ToolSearchParts(RerankParts):
     @cached_property
     def tool_search(self) -> ToolSearch:
         from skillroute.core.documents.index.giving_way import LentInTurn
-        from skillroute.search.enrich import SchemaLoader
-        from skillroute.search.missing import MissingVectors
+        from skillroute.search.answer.schemas import SchemaLoader
+        from skillroute.search.candidates.unembedded import MissingVectors
         from skillroute.search.search import ToolSearch
 
         settings = self.of(SearchSettings)
@@ -51,7 +51,7 @@ class ToolSearchParts(RerankParts):
     @cached_property
     def batch_search(self) -> BatchSearch:
         from skillroute.core.documents.index.giving_way import LentInTurn
-        from skillroute.search.batch import BatchSearch
+        from skillroute.search.batch.search import BatchSearch
 
         ranking = self.of(SearchSettings).default_mode
         lent = LentInTurn(self.replica, self.turns)
@@ -60,7 +60,7 @@ class ToolSearchParts(RerankParts):
 
     def tool_search_routers(self, access: Access) -> list[APIRouter]:
         """Return the routes that search tools and skills."""
-        from skillroute.search.batch_routes import batch_router
+        from skillroute.search.batch.routes import batch_router
         from skillroute.search.routes import search_router
 
         return [search_router(self.tool_search, access, self.lanes), batch_router(self.batch_search, access, self.work)]

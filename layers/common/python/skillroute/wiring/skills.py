@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from skillroute.core.http.auth import Access
-    from skillroute.skills.assign import AssignSkills
+    from skillroute.skills.assignments.assign import AssignSkills
     from skillroute.skills.change import ChangeSkill
-    from skillroute.skills.classify import ClassifyTools
+    from skillroute.skills.classification.classify import ClassifyTools
+    from skillroute.skills.classification.describe import DescribeSkill
     from skillroute.skills.create import CreateSkill, PrepareSkill
-    from skillroute.skills.describe import DescribeSkill
     from skillroute.skills.put import PutSkill
     from skillroute.skills.read import ReadSkills
-    from skillroute.skills.review import ReviewSuggestions
-    from skillroute.skills.review_many import ReviewMany
-    from skillroute.skills.suggest import SuggestSkills
+    from skillroute.skills.suggestions.review import ReviewSuggestions
+    from skillroute.skills.suggestions.review_many import ReviewMany
+    from skillroute.skills.suggestions.suggest import SuggestSkills
     from skillroute.skills.sync import SyncSkills
 
 
@@ -66,20 +66,20 @@ class SkillParts(RequestParts):
 
     @cached_property
     def assign_skills(self) -> AssignSkills:
-        from skillroute.skills.assign import AssignSkills
+        from skillroute.skills.assignments.assign import AssignSkills
 
         return AssignSkills(self.database, after_commit=self.after_commit)
 
     @cached_property
     def describe_skill(self) -> DescribeSkill:
-        from skillroute.skills.describe import DescribeSkill
+        from skillroute.skills.classification.describe import DescribeSkill
 
         timeout_s = self.of(ClassifierSettings).chat_timeout_s
         return DescribeSkill(self.database, self.chat, self.notifier, timeout_s=timeout_s)
 
     @cached_property
     def suggest_skills(self) -> SuggestSkills:
-        from skillroute.skills.suggest import SuggestSkills
+        from skillroute.skills.suggestions.suggest import SuggestSkills
 
         return SuggestSkills(
             self.database,
@@ -91,20 +91,20 @@ class SkillParts(RequestParts):
 
     @cached_property
     def review_suggestions(self) -> ReviewSuggestions:
-        from skillroute.skills.review import ReviewSuggestions
+        from skillroute.skills.suggestions.review import ReviewSuggestions
 
         return ReviewSuggestions(self.database, self.prepare_skill, self.change_skill, after_commit=self.after_commit)
 
     @cached_property
     def review_many(self) -> ReviewMany:
-        from skillroute.skills.review_many import ReviewMany
+        from skillroute.skills.suggestions.review_many import ReviewMany
 
         return ReviewMany(self.database, self.prepare_skill, self.review_suggestions, after_commit=self.after_commit)
 
     @cached_property
     def classify_tools(self) -> ClassifyTools:
-        from skillroute.skills.classify import ClassifyTools
-        from skillroute.skills.profiles import SkillProfiles
+        from skillroute.skills.classification.classify import ClassifyTools
+        from skillroute.skills.classification.profiles import SkillProfiles
 
         return ClassifyTools(
             self.database,
@@ -119,10 +119,10 @@ class SkillParts(RequestParts):
 
     def skill_routers(self, access: Access) -> list[APIRouter]:
         """Return the routes over skills, suggestions and the skills of tools."""
-        from skillroute.skills.classification_routes import classification_router
+        from skillroute.skills.assignments.routes import tool_skill_router
+        from skillroute.skills.classification.routes import classification_router
         from skillroute.skills.routes import skill_router
-        from skillroute.skills.suggestion_routes import suggestion_router
-        from skillroute.skills.tool_routes import tool_skill_router
+        from skillroute.skills.suggestions.routes import suggestion_router
 
         return [
             # Before the skills: /skills/suggestions is no skill.

@@ -49,7 +49,7 @@ class Parts(PortableParts, McpParts):
     @cached_property
     def relay(self) -> Relay:
         from skillroute.core.relay import Relay
-        from skillroute.skills.lost_tools import QueueLostTools
+        from skillroute.skills.classification.lost_tools import QueueLostTools
 
         settings = self.of(RelaySettings)
         return Relay(

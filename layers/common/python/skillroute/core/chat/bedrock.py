@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillroute.core.chat.calls import CHAT_RETRY, MAX_ANSWER_TOKENS, ask
-from skillroute.core.deadline import Deadline
-from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
+from skillroute.core.errors.model import ClassifierAnswerInvalid, ClassifierUnavailable
 from skillroute.core.remote.bedrock import BedrockRuntime
-from skillroute.core.retry import Retry
+from skillroute.core.time.deadline import Deadline
+from skillroute.core.time.retry import Retry
 
 _CONNECTIONS = 10  # botocore's default; more threads than that wait for none, they only connect again
 _REFUSALS = frozenset({"guardrail_intervened", "content_filtered"})

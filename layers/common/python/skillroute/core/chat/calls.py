@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from skillroute.core.deadline import Callee, Deadline
-from skillroute.core.errors import ClassifierUnavailable
+from skillroute.core.errors.model import ClassifierUnavailable
 from skillroute.core.remote.calls import fan_out
-from skillroute.core.retry import Retry, TransientFailure
+from skillroute.core.time.deadline import Callee, Deadline
+from skillroute.core.time.retry import Retry, TransientFailure
 
 T = TypeVar("T")
 

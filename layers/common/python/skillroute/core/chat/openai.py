@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillroute.core.chat.calls import CHAT_RETRY, MAX_ANSWER_TOKENS, ask
-from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
+from skillroute.core.errors.model import ClassifierAnswerInvalid, ClassifierUnavailable
 from skillroute.core.remote.openai import OpenAIEndpoint
-from skillroute.core.retry import Retry
 from skillroute.core.secrets import Secret
+from skillroute.core.time.retry import Retry
 
 if TYPE_CHECKING:
     import httpx

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from skillroute.core.clock import Clock
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.stored_model import require_in_use
@@ -16,9 +14,11 @@ from skillroute.core.documents.texts import EmbeddingTask
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder, message_embedder
 from skillroute.core.embedding.views import Refusal, embed_or_refuse
-from skillroute.core.errors import SkillrouteError
+from skillroute.core.errors.model import SkillrouteError
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.time.clock import Clock
+from skillroute.core.time.deadline import Deadline
 
 BATCH = 128
 """Documents embedded and stored at a time: small enough that a killed process loses seconds of work.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import BATCH, EmbeddingJob, embed_rows
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection, Models
@@ -10,6 +9,7 @@ from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.stored_model import claim_model, require_in_use
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.database import Session
+from skillroute.core.time.deadline import Deadline
 
 _AT_ONCE = 3 * BATCH
 """Looked up at once, since that takes a look at all that waits; the others wait for as many at most."""

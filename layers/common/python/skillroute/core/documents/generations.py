@@ -9,7 +9,7 @@ from typing import TypeVar
 from skillroute.core.documents.index.scripts import CUT
 from skillroute.core.documents.model import Collection, Models
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import DatabaseUnavailable, OutcomeUnknown
+from skillroute.core.errors.model import DatabaseUnavailable, OutcomeUnknown
 from skillroute.core.postgres.database import Session
 from skillroute.core.postgres.pool import Pool
 

@@ -7,7 +7,7 @@ from types import TracebackType
 
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.replica_port import LendsIndex
-from skillroute.core.timing import Stopwatch
+from skillroute.core.time.timing import Stopwatch
 
 
 class IndexLease:

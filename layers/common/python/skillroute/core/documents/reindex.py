@@ -14,7 +14,7 @@ from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.upkeep import mend_documents
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import EmbeddingModelMismatch
+from skillroute.core.errors.model import EmbeddingModelMismatch
 from skillroute.core.postgres.database import Database, Session
 
 _ROUNDS = 5

@@ -8,7 +8,7 @@ from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Models
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder, message_embedder
-from skillroute.core.errors import EmbeddingModelMismatch
+from skillroute.core.errors.model import EmbeddingModelMismatch
 from skillroute.core.postgres.database import Database, Session
 
 

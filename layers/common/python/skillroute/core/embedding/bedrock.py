@@ -8,15 +8,15 @@ from copy import copy
 from itertools import chain
 from typing import Any
 
-from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.bedrock_forms import form_of
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.embedding.wire import acceptable, unit_vector
-from skillroute.core.errors import EmbeddingUnavailable, TextRefused
+from skillroute.core.errors.model import EmbeddingUnavailable, TextRefused
 from skillroute.core.remote.bedrock import BedrockRuntime
 from skillroute.core.remote.calls import fan_out
-from skillroute.core.retry import DEFAULT_RETRY, Retry
+from skillroute.core.time.deadline import Deadline
+from skillroute.core.time.retry import DEFAULT_RETRY, Retry
 
 _WORKERS = 8
 # botocore fixes timeouts when it makes the client, so they cannot follow the deadline as an HTTP client's can. Five

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import ConfigurationError
+from skillroute.core.errors.model import ConfigurationError
 
 
 class Form(Protocol):

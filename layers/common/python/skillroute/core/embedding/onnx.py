@@ -9,13 +9,13 @@ from copy import copy
 from pathlib import Path
 from typing import NamedTuple
 
-from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.embedding.wire import clipped
-from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.errors.model import EmbeddingUnavailable
 from skillroute.core.onnx_model import load_model, read_description
 from skillroute.core.remote.calls import fan_out
+from skillroute.core.time.deadline import Deadline
 
 _INPUTS = {"input_ids", "attention_mask"}
 _TYPE_INPUT = "token_type_ids"

@@ -7,16 +7,16 @@ from copy import copy
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.embedding.prefixes import prefixes_of
 from skillroute.core.embedding.wire import acceptable, unit_vector
-from skillroute.core.errors import EmbeddingUnavailable, TextRefused
+from skillroute.core.errors.model import EmbeddingUnavailable, TextRefused
 from skillroute.core.remote.calls import fan_out
 from skillroute.core.remote.openai import OpenAIEndpoint
-from skillroute.core.retry import DEFAULT_RETRY, Retry
 from skillroute.core.secrets import Secret
+from skillroute.core.time.deadline import Deadline
+from skillroute.core.time.retry import DEFAULT_RETRY, Retry
 
 if TYPE_CHECKING:
     import httpx

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from skillroute.core.deadline import Callee
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.errors.model import EmbeddingUnavailable
+from skillroute.core.time.deadline import Callee
 
 EMBEDDING_MODEL = Callee("the embedding model", EmbeddingUnavailable, thread_name="embed")
 """Whom deadlines of embedding name."""

@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 from copy import copy
 
 from skillroute.core.bounded_cache import BoundedCache
-from skillroute.core.clock import Clock
-from skillroute.core.cooldown import Cooldown
-from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder, message_embedder, query_embedder
 from skillroute.core.embedding.views import require_harmless
-from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable, TextRefused
+from skillroute.core.errors.model import EmbeddingModelMismatch, EmbeddingUnavailable, TextRefused
 from skillroute.core.observability import Metric, count, logger
+from skillroute.core.time.clock import Clock
+from skillroute.core.time.cooldown import Cooldown
+from skillroute.core.time.deadline import Deadline
 
 CACHE_BYTES = 64 * 1024 * 1024
 """The memory that remembered vectors may take: 5,000 of 384 dimensions, 600 of 3,072."""

@@ -7,8 +7,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from skillroute.core.encodable import encodable
-from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.errors.model import EmbeddingUnavailable
+from skillroute.core.input.encodable import encodable
 
 # A word of more than 100 letters is one unknown token to WordPiece, however long it is.
 _LONGEST_WORD = re.compile(r"\w{100}")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from skillroute.core.embedding.model import Vector, blend, weighted_mean
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.encodable import encodable
-from skillroute.core.errors import EmbeddingUnavailable, TextRefused
+from skillroute.core.errors.model import EmbeddingUnavailable, TextRefused
+from skillroute.core.input.encodable import encodable
 
 VIEW_WEIGHTS = (1.0, 0.5, 0.5)
 """How much a document's texts count towards its vector: the whole of it, and its views (docs/adr/0003)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 
 from skillroute.core.embedding.model import EmbeddingModel, Vector, normalise
-from skillroute.core.errors import EmbeddingUnavailable, TextRefused
+from skillroute.core.errors.model import EmbeddingUnavailable, TextRefused
 
 MAX_TEXT_BYTES = 8000
 """Where a text is cut. The models take 8,192 tokens and refuse longer texts, and no tokenizer makes more tokens than

@@ -15,8 +15,8 @@ from typing import Any
 from starlette.requests import Request
 
 from skillroute.core.caller import LAPTOP, Caller, Scope
-from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import Forbidden, Unauthenticated
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import Forbidden, Unauthenticated
 from skillroute.core.http.challenge import Challenge, InsufficientScope, InvalidToken, NoIdentity
 from skillroute.core.http.claims import TokenRules
 from skillroute.core.http.iam import Role, role_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from skillroute.core.error_codes import ErrorCode
+from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.http.errors import error_body
 from skillroute.core.http.request_id import request_id_of
 

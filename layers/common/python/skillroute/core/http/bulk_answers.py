@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from fastapi import Query
 from pydantic import BaseModel, BeforeValidator, Field
 
-from skillroute.core.errors import FieldProblem, TextRefused
+from skillroute.core.bulk.outcomes import Outcome, Report, Status
+from skillroute.core.errors.model import FieldProblem, TextRefused
 from skillroute.core.http.errors import shortened
-from skillroute.core.outcomes import Outcome, Report, Status
 
 DryRun = Annotated[
     bool,

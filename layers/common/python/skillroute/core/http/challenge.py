@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import Forbidden, SkillrouteError, Unauthenticated
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import Forbidden, SkillrouteError, Unauthenticated
 
 
 class Challenge(SkillrouteError):

@@ -1,7 +1,7 @@
 """The one place where errors become HTTP answers (docs/adr/0049).
 
 Bodies are ``{"detail": ..., "code": ..., "request_id": ...}``. `detail` is a list for 422, else a sentence; `code` is
-one of `core/error_codes.py`. What is down is reported by a sentence of our own; hosts, secrets and the other side's
+one of `core/errors/codes.py`. What is down is reported by a sentence of our own; hosts, secrets and the other side's
 answer stand in the log.
 """
 
@@ -16,10 +16,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from skillroute.core import outage
-from skillroute.core.encodable import encodable
-from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import (
+from skillroute.core.errors import outage
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import (
     BudgetSpent,
     Conflict,
     DependencyUnavailable,
@@ -34,6 +33,7 @@ from skillroute.core.errors import (
 from skillroute.core.http.challenge import Challenge
 from skillroute.core.http.methods import PathMethods
 from skillroute.core.http.request_id import REQUEST_ID_HEADER, request_id_of
+from skillroute.core.input.encodable import encodable
 from skillroute.core.observability import logger
 
 # From the most particular to the most general; the first that fits decides.

@@ -14,7 +14,7 @@ from skillroute.core.documents.model import COUNTED_AS
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.embedding.query import QueryEmbedder
-from skillroute.core.errors import (
+from skillroute.core.errors.model import (
     DatabaseUnavailable,
     DependencyUnavailable,
     EmbeddingModelMismatch,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from skillroute.core.errors import ConfigurationError
+from skillroute.core.errors.model import ConfigurationError
 
 _NAME = r"(?P<name>[A-Za-z0-9_+=,.@-]{1,64})"
 _ASSUMED = re.compile(rf"arn:(?P<partition>aws[a-z-]*):sts::(?P<account>[0-9]{{12}}):assumed-role/{_NAME}/[^/\s]+")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from skillroute.core.errors import SkillrouteError
-from skillroute.core.public_errors import public_sentence
+from skillroute.core.errors.model import SkillrouteError
+from skillroute.core.errors.public import public_sentence
 
 
 class ItemError(BaseModel):

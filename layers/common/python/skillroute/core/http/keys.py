@@ -10,7 +10,7 @@ from typing import Any
 
 import jwt
 
-from skillroute.core.errors import ConfigurationError
+from skillroute.core.errors.model import ConfigurationError
 from skillroute.core.http.challenge import InvalidToken
 
 ALGORITHM = "RS256"

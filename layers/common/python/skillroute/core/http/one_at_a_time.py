@@ -10,7 +10,7 @@ from typing import TypeVar
 from anyio import CapacityLimiter, to_thread
 
 from skillroute.core.caller import Caller
-from skillroute.core.errors import BudgetSpent
+from skillroute.core.errors.model import BudgetSpent
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from fastapi import Depends, Path, Query, Request, Response
 from pydantic import BaseModel
 
 from skillroute.core.answer_size import PAGE_BYTES, on_the_way
-from skillroute.core.text_fields import SnakeCase
+from skillroute.core.input.text_fields import SnakeCase
 
 TOTAL_HEADER = "X-Total-Count"
 CUT_HEADER = "X-Page-Truncated"

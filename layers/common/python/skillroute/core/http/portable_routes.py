@@ -7,16 +7,16 @@ from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from skillroute.core.caller import Caller, Scope
-from skillroute.core.errors import InvalidInput
+from skillroute.core.errors.model import InvalidInput
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkTextsRoute
 from skillroute.core.http.bulk_answers import DryRun, Result, UpsertCounts, bare_list_of
 from skillroute.core.http.docs import BUDGET, ERRORS
 from skillroute.core.http.lanes import Lanes
+from skillroute.core.input.text_fields import Text
 from skillroute.core.portable.cursor import LONGEST
 from skillroute.core.portable.export import Export
 from skillroute.core.portable.restore import MAX_LINES, ImportLines, LineOutcome
-from skillroute.core.text_fields import Text
 
 _NDJSON = "application/jsonl"  # Mangum sends it as text, and not as base64, which is a third larger
 # Of an export, in plain searches (docs/adr/0065): a page of 500 rows 3.5, one of 1000 six.

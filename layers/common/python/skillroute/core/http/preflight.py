@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from skillroute.core.error_codes import ErrorCode
+from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.http.errors import answer_error
 
 

@@ -11,7 +11,7 @@ from fastapi.dependencies.models import Dependant
 from starlette.datastructures import QueryParams
 
 from skillroute.core.http.errors import problem
-from skillroute.core.synonyms import SYNONYMS
+from skillroute.core.input.synonyms import SYNONYMS
 
 
 def query_names_of(dependant: Dependant) -> set[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from skillroute.core.time_left import ending_with, left_ms
+from skillroute.core.time.time_left import ending_with, left_ms
 
 _CONTEXT = "aws.context"
 """Where Mangum puts Lambda's context; callers cannot."""
 
 
 class TimeLimit:
-    """ASGI middleware that limits every wait below it to what the invocation has left (`core/time_left.py`)."""
+    """ASGI middleware that limits every wait below it to what the invocation has left (`core/time/time_left.py`)."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

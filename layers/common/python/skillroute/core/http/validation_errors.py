@@ -8,10 +8,10 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
-from skillroute.core.error_codes import ErrorCode
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.sentences import sentence_of
 from skillroute.core.http.errors import answer_error, first_problems, problem
-from skillroute.core.json_input import MOST_PROBLEMS, said_of
-from skillroute.core.sentences import sentence_of
+from skillroute.core.input.json_input import MOST_PROBLEMS, said_of
 
 
 def add_validation_errors(app: FastAPI) -> None:

@@ -10,8 +10,8 @@ from skillroute.core.caller import Caller, Scope
 from skillroute.core.documents.checks import MOST_FINDINGS
 from skillroute.core.documents.model import COUNTED_AS
 from skillroute.core.documents.verify import Verify
-from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import Forbidden
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import Forbidden
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import BUDGET, ERRORS

@@ -17,10 +17,10 @@ from typing import Annotated, Any
 from fastapi import Depends, Header, HTTPException, Response
 from starlette.datastructures import Headers
 
+from skillroute.core.bulk.versions import Expected
 from skillroute.core.http.docs import Problem
 from skillroute.core.http.errors import problem
 from skillroute.core.http.paging import TOTAL_HEADER
-from skillroute.core.versions import Expected
 
 ETAG_HEADER = "ETag"
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skillroute.core.errors import InvalidInput
+from skillroute.core.errors.model import InvalidInput
 
 LONGEST = 2000
 """Characters of a cursor; one of all kinds has some 700."""

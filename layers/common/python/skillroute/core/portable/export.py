@@ -9,7 +9,7 @@ from typing import Any
 
 from skillroute.core.answer_size import PAGE_BYTES, on_the_way
 from skillroute.core.caller import Caller
-from skillroute.core.errors import InvalidInput
+from skillroute.core.errors.model import InvalidInput
 from skillroute.core.portable.cursor import Cursor
 from skillroute.core.portable.model import END, PAGE_END, Portable, Slice
 from skillroute.core.postgres.database import Database, Session

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 
+from skillroute.core.bulk.outcomes import Report
 from skillroute.core.caller import Caller
-from skillroute.core.errors import InvalidInput
-from skillroute.core.outcomes import Report
+from skillroute.core.errors.model import InvalidInput
 from skillroute.core.postgres.database import Session
 
 PAGE_END, END = "page", "end"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from skillroute.core.bulk.outcomes import Outcome, Report
 from skillroute.core.caller import Caller
-from skillroute.core.errors import FieldProblem, InvalidInput
-from skillroute.core.outcomes import Outcome, Report
+from skillroute.core.errors.model import FieldProblem, InvalidInput
 from skillroute.core.portable.model import END, PAGE_END, Line, Portable
 from skillroute.core.postgres.database import Database, WithinTransaction
 

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import Any, Protocol, Self
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from skillroute.core.errors import ConfigurationError, DatabaseUnavailable, SecretUnavailable
+from skillroute.core.errors.model import ConfigurationError, DatabaseUnavailable, SecretUnavailable
 from skillroute.core.secrets import Secret
 
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}

@@ -14,7 +14,7 @@ from typing import Any
 
 import pg8000.native
 
-from skillroute.core.errors import DatabaseUnavailable
+from skillroute.core.errors.model import DatabaseUnavailable
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.converters import ADAPTERS, array
 from skillroute.core.postgres.login import log_in
@@ -28,7 +28,7 @@ from skillroute.core.postgres.refusals import (
     refusal,
     unanswered,
 )
-from skillroute.core.time_left import at_most_s
+from skillroute.core.time.time_left import at_most_s
 
 Rows = list[list[Any]]
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import pg8000.native
 
-from skillroute.core.errors import DatabaseUnavailable, StatementRejected
+from skillroute.core.errors.model import DatabaseUnavailable, StatementRejected
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.queries import statement
 from skillroute.core.postgres.refusals import BROKEN, NoAnswer, NotPermitted, TookTooLong, refusal, unanswered
 from skillroute.core.postgres.sockets import PlainSocket, TlsSocket
-from skillroute.core.time_left import at_most_s
+from skillroute.core.time.time_left import at_most_s
 
 _TLS_REQUEST = struct.pack("!ii", 8, 80877103)  # PostgreSQL manual, section 54.7: SSLRequest
 # Seconds, seconds, times: the kernel detects a lost peer while the connection is idle, before the next request does.

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import TypeVar
 
 from skillroute import __version__
-from skillroute.core.errors import SkillrouteError, StatementRejected
+from skillroute.core.errors.model import SkillrouteError, StatementRejected
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.extensions import OPTIONAL, THEN, extension_of, lacks, without
@@ -18,7 +18,7 @@ from skillroute.core.postgres.former import FormerVersion, former_version
 from skillroute.core.postgres.lock_watch import LockWatch
 from skillroute.core.postgres.refusals import NotPermitted
 from skillroute.core.postgres.roles import Login, grant_rights, make_login, prepare_groups
-from skillroute.core.retry import Retry, TransientFailure
+from skillroute.core.time.retry import Retry, TransientFailure
 
 T = TypeVar("T")
 

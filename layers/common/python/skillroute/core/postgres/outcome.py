@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skillroute.core.deadline import Deadline
-from skillroute.core.errors import DatabaseUnavailable, OutcomeUnknown, StatementRejected
+from skillroute.core.errors.model import DatabaseUnavailable, OutcomeUnknown, StatementRejected
 from skillroute.core.observability import logger
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.refusals import CommitUnanswered
-from skillroute.core.retry import Retry, TransientFailure
-from skillroute.core.time_left import at_most_s
+from skillroute.core.time.deadline import Deadline
+from skillroute.core.time.retry import Retry, TransientFailure
+from skillroute.core.time.time_left import at_most_s
 
 _ASKING = Retry.every(0.05)
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
-from skillroute.core.cooldown import Cooldown
-from skillroute.core.errors import DatabaseUnavailable, SkillrouteError, StatementRejected
+from skillroute.core.errors.model import DatabaseUnavailable, SkillrouteError, StatementRejected
 from skillroute.core.postgres.address import Address, AddressSource, fixed
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.outcome import was_committed
 from skillroute.core.postgres.refusals import CommitUnanswered, LoginRefused, NoAnswer
-from skillroute.core.retry import Retry
+from skillroute.core.time.cooldown import Cooldown
+from skillroute.core.time.retry import Retry
 
 T = TypeVar("T")
 

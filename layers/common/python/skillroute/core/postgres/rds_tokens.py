@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 
-from skillroute.core.clock import Clock
-from skillroute.core.errors import SecretUnavailable
+from skillroute.core.errors.model import SecretUnavailable
+from skillroute.core.time.clock import Clock
 
 _SERVICE = "rds-db"
 _VALID_S = 900

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from skillroute.core.errors import InvalidInput
+from skillroute.core.errors.model import InvalidInput
 from skillroute.core.observability import logger
 from skillroute.core.queue.failed_work import FailedWork
 from skillroute.core.queue.messages import key_of
 from skillroute.core.queue.work import QueueName
-from skillroute.core.time_left import ending_with, left_ms
+from skillroute.core.time.time_left import ending_with, left_ms
 
 Consumer = Callable[[Mapping[str, Any], Any], dict[str, Any]]
 """Takes Lambda's event and context."""

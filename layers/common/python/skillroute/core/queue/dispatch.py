@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from skillroute.core.clock import Clock
-from skillroute.core.cooldown import Cooldown
-from skillroute.core.deadline import Deadline
-from skillroute.core.errors import QueueUnavailable, SkillrouteError
+from skillroute.core.errors.model import QueueUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.messages import group_of, message_of
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.port import Queue
 from skillroute.core.queue.work import OutboxEntry, QueueName
+from skillroute.core.time.clock import Clock
+from skillroute.core.time.cooldown import Cooldown
+from skillroute.core.time.deadline import Deadline
 
 # One call of SQS. Rows are locked while it lasts, and writers of the same tools and skills wait.
 _BATCH = 10

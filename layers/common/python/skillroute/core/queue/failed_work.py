@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
-from skillroute.core.encodable import encodable
-from skillroute.core.errors import SkillrouteError
+from skillroute.core.errors.model import SkillrouteError
+from skillroute.core.input.encodable import encodable
 from skillroute.core.notification.port import Notifier
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session

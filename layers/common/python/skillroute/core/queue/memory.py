@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
-from skillroute.core.clock import Clock
-from skillroute.core.errors import QueueUnavailable
+from skillroute.core.errors.model import QueueUnavailable
 from skillroute.core.queue.port import DeadLetter, QueueDepth
 from skillroute.core.queue.sqs import dead_letter
 from skillroute.core.queue.work import QueueName
+from skillroute.core.time.clock import Clock
 
 
 @dataclass

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 
-from skillroute.core.errors import InvalidInput
+from skillroute.core.errors.model import InvalidInput
 from skillroute.core.queue.work import OutboxEntry, QueueName
 
 MESSAGE_KEYS = {QueueName.CLASSIFY: "tool_id", QueueName.AGGREGATE: "skill_id"}

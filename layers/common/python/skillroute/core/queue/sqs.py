@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, TypeVar
 
-from skillroute.core.errors import InvalidInput, QueueUnavailable
+from skillroute.core.errors.model import InvalidInput, QueueUnavailable
 from skillroute.core.queue.messages import key_of
 from skillroute.core.queue.port import DeadLetter, QueueDepth
 from skillroute.core.queue.sender import Sender

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from skillroute.core.caller import Caller
-from skillroute.core.clock import Clock
-from skillroute.core.cooldown import Cooldown
-from skillroute.core.errors import BudgetSpent, SkillrouteError
+from skillroute.core.errors.model import BudgetSpent, SkillrouteError
 from skillroute.core.observability import Metric, count, event, logger
+from skillroute.core.time.clock import Clock
+from skillroute.core.time.cooldown import Cooldown
 
 HELD_S = 10.0
 """Of how many seconds a budget holds the units: what may come at once after a pause."""

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
-from skillroute.core.deadline import Deadline
-from skillroute.core.errors import DependencyUnavailable
+from skillroute.core.errors.model import DependencyUnavailable
 from skillroute.core.remote.calls import MAX_MESSAGE_LENGTH, is_transient, retry_after_s
-from skillroute.core.retry import TransientFailure
+from skillroute.core.time.deadline import Deadline
+from skillroute.core.time.retry import TransientFailure
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
-from skillroute.core.deadline import Deadline
+from skillroute.core.time.deadline import Deadline
 
 A = TypeVar("A")
 T = TypeVar("T")

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from skillroute.core.errors import ConfigurationError, DependencyUnavailable, SecretUnavailable
+from skillroute.core.errors.model import ConfigurationError, DependencyUnavailable, SecretUnavailable
 from skillroute.core.remote.calls import MAX_MESSAGE_LENGTH, is_transient, retry_after_s
-from skillroute.core.retry import TransientFailure
 from skillroute.core.secrets import Secret
+from skillroute.core.time.retry import TransientFailure
 
 if TYPE_CHECKING:
     import httpx

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from skillroute.core.cooldown import Cooldown
-from skillroute.core.deadline import Callee, Deadline
-from skillroute.core.encodable import encodable
-from skillroute.core.errors import RerankerUnavailable
+from skillroute.core.errors.model import RerankerUnavailable
+from skillroute.core.input.encodable import encodable
 from skillroute.core.remote.bedrock import BedrockRuntime
 from skillroute.core.remote.calls import fan_out
-from skillroute.core.retry import Retry, TransientFailure
+from skillroute.core.time.cooldown import Cooldown
+from skillroute.core.time.deadline import Callee, Deadline
+from skillroute.core.time.retry import Retry, TransientFailure
 
 MAX_CHARACTERS = 2000
 """Where query and texts are cut: about 500 tokens each, which is what rerankers look at of a text in one piece."""

@@ -16,7 +16,7 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from skillroute.core.logistic import log_sum_exp, logistic
+from skillroute.core.ranking.logistic import log_sum_exp, logistic
 
 RERANKED = 20
 """How many candidates a search for tools, servers or agents has reranked: the first."""

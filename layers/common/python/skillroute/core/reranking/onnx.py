@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from skillroute.core.deadline import Callee, Deadline
 from skillroute.core.embedding.wire import clipped
-from skillroute.core.errors import RerankerUnavailable
+from skillroute.core.errors.model import RerankerUnavailable
 from skillroute.core.onnx_model import load_model, read_description
+from skillroute.core.time.deadline import Callee, Deadline
 
 _INPUTS = {"request_ids", "candidate_ids", "candidate_mask"}
 _OUTPUT = "logits"

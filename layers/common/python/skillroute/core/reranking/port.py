@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from skillroute.core.errors import RerankerUnavailable
+from skillroute.core.errors.model import RerankerUnavailable
 
 
 def no_reranker() -> RerankerUnavailable:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from skillroute.core.errors import RerankerUnavailable
-from skillroute.core.time_left import left_s
+from skillroute.core.errors.model import RerankerUnavailable
+from skillroute.core.time.time_left import left_s
 
 _KEPT_S = 0.25
 """Left to the stages behind it: at so little there is no reranking (message-search, section 7)."""

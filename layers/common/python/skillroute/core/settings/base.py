@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from skillroute.core.errors import ConfigurationError
+from skillroute.core.errors.model import ConfigurationError
 
 
 class Settings(BaseSettings):

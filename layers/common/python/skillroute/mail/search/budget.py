@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Literal
 
-from skillroute.core.clock import Clock
-from skillroute.core.deadline import Deadline
+from skillroute.core.time.clock import Clock
+from skillroute.core.time.deadline import Deadline
 
 Tier = Literal["full", "no_rerank", "lexical_only"]
 

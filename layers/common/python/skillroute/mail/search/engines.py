@@ -9,15 +9,15 @@ from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
-from skillroute.core.errors import EmbeddingUnavailable, RerankerUnavailable
+from skillroute.core.errors.model import EmbeddingUnavailable, RerankerUnavailable
 from skillroute.core.postgres.database import Database
 from skillroute.core.reranking.blend import blend_for
 from skillroute.core.reranking.port import Reranker
-from skillroute.mail.search import fuse, page, threads
 from skillroute.mail.search import model as message_search
+from skillroute.mail.search import page, threads
+from skillroute.mail.search import scores as fuse
 from skillroute.mail.search.budget import LEXICAL_ONLY_MS, NO_RERANK_MS
 from skillroute.mail.search.cursor import CursorEngine
-from skillroute.mail.search.fuse import Ranked, RawScores
 from skillroute.mail.search.lexical import FullText, IndexWords, LexicalEngine, Words
 from skillroute.mail.search.model import RRF_K, MailFilter, Method, ShadowComparison
 from skillroute.mail.search.outcome import Stage
@@ -25,11 +25,12 @@ from skillroute.mail.search.page import Page, Ranking
 from skillroute.mail.search.plan import Plan
 from skillroute.mail.search.ready_index import ReadyIndex
 from skillroute.mail.search.recency import Times, by_recency
+from skillroute.mail.search.repository import MailSearchRepository
 from skillroute.mail.search.run import MessageRun
+from skillroute.mail.search.scores import Ranked, RawScores
 from skillroute.mail.search.shadow import COMPARED, Shadow
 from skillroute.mail.search.threads import may_differ_by_thread
 from skillroute.mail.search.vector import nearest
-from skillroute.mail.search_repository import MailSearchRepository
 
 Half = Callable[[MailFilter], RawScores]
 """Asks an engine for its pool."""

@@ -10,15 +10,15 @@ from typing import Protocol
 from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.lexical_engines import LexicalEngineName
 from skillroute.core.documents.model import Collection, IndexFilter
-from skillroute.core.errors import StatementRejected
+from skillroute.core.errors.model import StatementRejected
 from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Database
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search.cursor import Cursor
 from skillroute.mail.search.facets import index_filter
-from skillroute.mail.search.fuse import Match, RawScores, Scale
 from skillroute.mail.search.model import MailFilter, Method
-from skillroute.mail.search_repository import MailSearchRepository
+from skillroute.mail.search.repository import MailSearchRepository
+from skillroute.mail.search.scores import Match, RawScores, Scale
 from skillroute.mail.text import MOST_IMPACT
 
 _MARK = 2.0**-512

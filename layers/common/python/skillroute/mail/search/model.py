@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from skillroute.core.answer_size import SEARCH_BYTES
 from skillroute.core.documents.lexical_engines import ENGINES, LexicalEngineName, WireName
-from skillroute.core.known_fields import NullIsAbsent
+from skillroute.core.input.known_fields import NullIsAbsent
 from skillroute.mail.model import DocKind, Importance, moment_of
 from skillroute.mail.search.cursor import WireEngine
 from skillroute.mail.text import folded, storable

@@ -9,9 +9,9 @@ from typing import Protocol
 
 from skillroute.core.postgres.database import Session
 from skillroute.mail.search.cursor import Cursor, CursorEngine
-from skillroute.mail.search.fuse import Match
 from skillroute.mail.search.model import MailFilter, MessageSearchRequest
-from skillroute.mail.search_repository import MailSearchRepository
+from skillroute.mail.search.repository import MailSearchRepository
+from skillroute.mail.search.scores import Match
 
 
 class Ranking(Protocol):

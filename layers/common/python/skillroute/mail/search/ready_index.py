@@ -6,9 +6,9 @@ import threading
 
 from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.replica_port import IndexReplica
-from skillroute.core.errors import IndexNotReady, SkillrouteError
+from skillroute.core.errors.model import IndexNotReady, SkillrouteError
 from skillroute.core.observability import logger
-from skillroute.core.timing import Stopwatch
+from skillroute.core.time.timing import Stopwatch
 from skillroute.mail.search.budget import LEXICAL_ONLY_MS, Budget
 
 

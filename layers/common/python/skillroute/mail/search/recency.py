@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from skillroute.core.postgres.database import Database
 from skillroute.mail.search.cursor import Cursor, CursorEngine
-from skillroute.mail.search.fuse import Match
 from skillroute.mail.search.lexical import Words
 from skillroute.mail.search.model import MailFilter, MessageSearchRequest
 from skillroute.mail.search.page import Page, Ranking, good, time_of
-from skillroute.mail.search_repository import MailSearchRepository
+from skillroute.mail.search.repository import MailSearchRepository
+from skillroute.mail.search.scores import Match
 
 WINDOWS = (500, 1000, 2000, 4000, 8000)
 """How many documents are looked through at a time. Where so many do not fill a page, matches are rare among them."""

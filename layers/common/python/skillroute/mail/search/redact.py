@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from skillroute.mail.model import DocKind
-from skillroute.mail.search.fuse import Match
 from skillroute.mail.search.model import MAX_PROJECTS, MessageResult, Method, Redaction
 from skillroute.mail.search.scope import Projects
+from skillroute.mail.search.scores import Match
 
 _BODY: dict[DocKind, tuple[str, ...]] = {
     "message": ("key", "subject", "snippet"),

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from skillroute.core.caller import Caller
-from skillroute.core.errors import IndexTimeout, SkillrouteError
+from skillroute.core.errors.model import IndexTimeout, SkillrouteError
 from skillroute.core.observability import logger
-from skillroute.core.timing import Stopwatch
+from skillroute.core.time.timing import Stopwatch
 from skillroute.mail.search.budget import Budget
 from skillroute.mail.search.cursor import Cursor, CursorEngine
 from skillroute.mail.search.facets import Facets

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from skillroute.core.caller import Caller
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.query import QueryEmbedder
-from skillroute.core.errors import EmbeddingUnavailable, IndexNotReady, IndexUnavailable
+from skillroute.core.errors.model import EmbeddingUnavailable, IndexNotReady, IndexUnavailable
 from skillroute.core.postgres.database import Database
 from skillroute.core.reranking.port import Reranker
-from skillroute.core.timing import Stopwatch
+from skillroute.core.time.timing import Stopwatch
+from skillroute.mail.search.answer import outcome
 from skillroute.mail.search.budget import Budget
 from skillroute.mail.search.engines import Engines, Served
-from skillroute.mail.search.explain import outcome
 from skillroute.mail.search.facets import facets
 from skillroute.mail.search.model import EngineSetting, MessageSearchRequest, MessageSearchResponse
 from skillroute.mail.search.outcome import SearchOutcome

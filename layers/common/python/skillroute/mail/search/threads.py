@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection
-from skillroute.mail.search.fuse import Ranked, rounded
 from skillroute.mail.search.model import MailFilter
+from skillroute.mail.search.scores import Ranked, rounded
 
 HEAD = 100
 """How many of the first are looked at: a thread whose best is further behind is not what was asked about."""

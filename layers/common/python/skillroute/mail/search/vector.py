@@ -8,8 +8,8 @@ from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search.facets import index_filter
-from skillroute.mail.search.fuse import RawScores
 from skillroute.mail.search.model import MailFilter
+from skillroute.mail.search.scores import RawScores
 
 
 def nearest(index: SearchedIndex, vector: Sequence[float], where: MailFilter) -> RawScores:

@@ -7,9 +7,9 @@ from typing import Any
 
 from skillroute.core.caller import Caller
 from skillroute.mail.search.budget import Budget
-from skillroute.mail.search.tool_arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT
-from skillroute.mail.search.tool_arguments import Tool as MailTool
-from skillroute.mail.search.tool_schemas import SEARCH_MESSAGES_ANSWER, SEARCH_MESSAGES_PRODUCT_ANSWER
+from skillroute.mail.search.tools.arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT
+from skillroute.mail.search.tools.arguments import Tool as MailTool
+from skillroute.mail.search.tools.schemas import SEARCH_MESSAGES_ANSWER, SEARCH_MESSAGES_PRODUCT_ANSWER
 from skillroute.mcp.fit import Json
 from skillroute.mcp.tool import Asked, Tool
 

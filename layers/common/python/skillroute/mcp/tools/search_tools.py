@@ -10,16 +10,26 @@ from pydantic_core import PydanticCustomError
 
 from skillroute.catalogue.model import ItemType
 from skillroute.core.caller import Caller
-from skillroute.core.json_schema import BOOLEAN, INTEGER, NUMBER, OBJECT, STRING, described, list_of, object_of, one_of
+from skillroute.core.input.json_schema import (
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    OBJECT,
+    STRING,
+    described,
+    list_of,
+    object_of,
+    one_of,
+)
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, Detail, forms
 from skillroute.mcp.tool import Asked, Tool, ToolError
-from skillroute.search.explained import LimitedSearchResponse
-from skillroute.search.language_names import name_of_language
+from skillroute.search.answer.language_names import name_of_language
+from skillroute.search.answer.optional_fields import LimitedSearchResponse
+from skillroute.search.candidates.server_names import ServerList
 from skillroute.search.model import Fit, Needs, Query, SearchMetadata, SearchRequest, SearchResponse
-from skillroute.search.needs_answer import NeedsSearchResponse
-from skillroute.search.server_names import ServerList
+from skillroute.search.needs.answer import NeedsSearchResponse
 
 LEAST_TOKENS = 100
 """Of a budget: an answer without results, with everything that may be said about it, has fewer."""

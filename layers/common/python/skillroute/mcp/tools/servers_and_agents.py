@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from skillroute.core.caller import Caller
-from skillroute.core.json_schema import INTEGER, NUMBER, STRING, described, list_of, object_of
+from skillroute.core.input.json_schema import INTEGER, NUMBER, STRING, described, list_of, object_of
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json
 from skillroute.mcp.shown import brief

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from skillroute.catalogue.read import ReadItems
-from skillroute.core.json_schema import INTEGER, OBJECT, described, list_of, object_of
+from skillroute.core.input.json_schema import INTEGER, OBJECT, described, list_of, object_of
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json, byte_limit, fit
 from skillroute.mcp.shown import whole

@@ -29,9 +29,9 @@ from skillroute.registry.search.model import (
     ServerMatch,
 )
 from skillroute.registry.search.plan import RegistryPlan
+from skillroute.registry.search.repository import RegistrySearchRepository, ToolDetails
 from skillroute.registry.search.scoring import Scored
 from skillroute.registry.search.tools import GradedTool
-from skillroute.registry.search_repository import RegistrySearchRepository, ToolDetails
 
 MATCHING_TOOLS = 10
 """The most tools that a server names."""

@@ -10,7 +10,7 @@ from skillroute.core.documents.visibility import visible_to
 from skillroute.core.embedding.model import EmbeddingModel, Vector, dot
 from skillroute.core.postgres.database import Database, Session
 from skillroute.registry.search.plan import RegistryPlan
-from skillroute.registry.search_repository import RegistrySearchRepository
+from skillroute.registry.search.repository import RegistrySearchRepository
 
 
 def best_tools(

@@ -19,8 +19,8 @@ from skillroute.registry.model import EntityKind
 from skillroute.registry.search import scoring
 from skillroute.registry.search.model import TYPE_OF_KIND
 from skillroute.registry.search.plan import RegistryPlan
+from skillroute.registry.search.repository import KeywordHit, KeywordHits, RegistrySearchRepository
 from skillroute.registry.search.scoring import Score, Scored
-from skillroute.registry.search_repository import KeywordHit, KeywordHits, RegistrySearchRepository
 
 _ROUNDING = 1e-9
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from skillroute.core.answer_size import SEARCH_BYTES, TEXT_BYTES, shortened, size_of
 from skillroute.registry.search.model import AgentMatch, RegistryToolMatch, ScoreBreakdown, ServerMatch
-from skillroute.registry.search_repository import LONGEST_SHOWN
+from skillroute.registry.search.repository import LONGEST_SHOWN
 
 _BESIDE = 700
 """Bytes that the names of fields, numbers and dates of a result have at most."""

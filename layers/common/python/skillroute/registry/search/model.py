@@ -8,8 +8,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from skillroute.catalogue.model import JsonObject
 from skillroute.core.documents.index.port import IndexKind
-from skillroute.core.known_fields import NullIsAbsent
-from skillroute.core.text_fields import without_nul
+from skillroute.core.input.known_fields import NullIsAbsent
+from skillroute.core.input.text_fields import without_nul
 from skillroute.registry.model import EntityKind
 from skillroute.registry.text import Place
 

@@ -20,8 +20,8 @@ from skillroute.registry.search.model import (
     RegistrySearchRequest,
 )
 from skillroute.registry.search.query import ParsedQuery
+from skillroute.registry.search.repository import RegistryScope
 from skillroute.registry.search.scoring import Score
-from skillroute.registry.search_repository import RegistryScope
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from skillroute.catalogue.text import rerank_text
 from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import DatabaseUnavailable, IndexUnavailable, RerankerUnavailable
+from skillroute.core.errors.model import DatabaseUnavailable, IndexUnavailable, RerankerUnavailable
 from skillroute.core.postgres.database import Database
 from skillroute.core.reranking.blend import blend_for
 from skillroute.core.reranking.port import Reranker, no_reranker
@@ -22,9 +22,9 @@ from skillroute.registry.search import scoring
 from skillroute.registry.search.answer import Found
 from skillroute.registry.search.model import TYPE_OF_KIND, EntityType
 from skillroute.registry.search.plan import RegistryPlan
+from skillroute.registry.search.repository import RegistrySearchRepository
 from skillroute.registry.search.scoring import Scored
 from skillroute.registry.search.tools import GradedTool
-from skillroute.registry.search_repository import RegistrySearchRepository
 
 RERANKED = 10
 """Of each type: an answer has up to three."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from skillroute.core.rank_fusion import of_first, rrf
+from skillroute.core.ranking.rank_fusion import of_first, rrf
 from skillroute.registry.search.model import (
     BEST_TOOL_SHARE,
     BOOST_SHARE,

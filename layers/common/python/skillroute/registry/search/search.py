@@ -16,7 +16,7 @@ from skillroute.core.documents.model import IndexHit
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.query import QueryEmbedder
-from skillroute.core.errors import EmbeddingUnavailable, IndexUnavailable
+from skillroute.core.errors.model import EmbeddingUnavailable, IndexUnavailable
 from skillroute.core.observability import Metric, count, observe_ms
 from skillroute.core.postgres.database import Database
 from skillroute.core.reranking.port import Reranker
@@ -28,10 +28,10 @@ from skillroute.registry.search.best_tools import best_tools
 from skillroute.registry.search.candidates import HybridSearch, by_keywords, read_keyword_hits
 from skillroute.registry.search.model import Fusion, RegistrySearchRequest, RegistrySearchResponse
 from skillroute.registry.search.plan import RegistryPlan, plan
+from skillroute.registry.search.repository import KeywordHits, RegistrySearchRepository, ToolHit
 from skillroute.registry.search.rerank import RegistryRerank
 from skillroute.registry.search.scoring import Scored
 from skillroute.registry.search.tools import GradedTool
-from skillroute.registry.search_repository import KeywordHits, RegistrySearchRepository, ToolHit
 
 T = TypeVar("T")
 

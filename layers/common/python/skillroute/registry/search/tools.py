@@ -13,8 +13,8 @@ from skillroute.core.embedding.model import Vector, dot
 from skillroute.registry.search import scoring
 from skillroute.registry.search.model import BOOSTS
 from skillroute.registry.search.plan import RegistryPlan
+from skillroute.registry.search.repository import ToolHit
 from skillroute.registry.search.scoring import Score, Scored
-from skillroute.registry.search_repository import ToolHit
 from skillroute.registry.text import Place
 
 _EVERY_TOOL = 100_000  # of 150 servers at most; counting them would take as long as searching

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillroute.core.chat.port import ChatModel
-from skillroute.core.errors import ClassifierAnswerInvalid
-from skillroute.core.json_schema import INTEGER, STRING, list_of, object_of
-from skillroute.skills.classification import ToolProfile
-from skillroute.skills.classifiers.prompt import (
+from skillroute.core.errors.model import ClassifierAnswerInvalid
+from skillroute.core.input.json_schema import INTEGER, STRING, list_of, object_of
+from skillroute.skills.classification.classifiers.prompt import (
     MAX_DESCRIPTION_LENGTH,
     REQUESTS_WANTED,
     as_data,
     estimated_tokens,
     schema_summary,
 )
+from skillroute.skills.classification.model import ToolProfile
 
 TOOLS_A_CALL = 5
 """So many answers fit into what a language model may answer (`MAX_ANSWER_TOKENS`), with room for long ones."""

@@ -11,10 +11,10 @@ from enum import StrEnum
 
 from skillroute.catalogue.schemas import RequestInput
 from skillroute.catalogue.text import split_name
-from skillroute.core.errors import InvalidInput
-from skillroute.core.hidden_text import visible
-from skillroute.core.json_input import validated
-from skillroute.skills.classification import ToolProfile
+from skillroute.core.errors.model import InvalidInput
+from skillroute.core.input.hidden_text import visible
+from skillroute.core.input.json_input import validated
+from skillroute.skills.classification.model import ToolProfile
 from skillroute.skills.text import stems
 
 MOST_WRITTEN = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skillroute.skills.classification import ToolProfile
+from skillroute.skills.classification.model import ToolProfile
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from functools import partial
 
 from skillroute.core.chat.port import ChatModel
 from skillroute.core.postgres.database import Database
-from skillroute.skills.classification import ToolProfile
-from skillroute.skills.classification_repository import ClassificationRepository
+from skillroute.skills.classification.model import ToolProfile
+from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.tool_requests.ask import TOOLS_A_CALL, Estimate, ask, calls_for
 from skillroute.skills.tool_requests.checks import Dropped
 from skillroute.skills.tool_requests.drafted import Drafted

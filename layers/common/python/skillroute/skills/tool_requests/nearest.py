@@ -13,10 +13,10 @@ from skillroute.core.documents.visibility import visible_to
 from skillroute.core.embedding.model import EmbeddingModel, Vector, blend, dot, weighted_mean
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.embedding.views import HARMLESS, REQUESTS_WEIGHT, VIEW_WEIGHTS
-from skillroute.core.errors import TextRefused
+from skillroute.core.errors.model import TextRefused
 from skillroute.core.postgres.database import Database
-from skillroute.skills.classification import ToolProfile
-from skillroute.skills.classification_repository import ClassificationRepository
+from skillroute.skills.classification.model import ToolProfile
+from skillroute.skills.classification.repository import ClassificationRepository
 
 _RIVALS = 5
 _SAME = 0.001

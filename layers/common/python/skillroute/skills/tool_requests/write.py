@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from skillroute.catalogue.model import are_peoples
 from skillroute.catalogue.set_requests import RequestsOfItem, SetRequests
 from skillroute.core.observability import Metric, count, logger
-from skillroute.skills.classification import ToolProfile
+from skillroute.skills.classification.model import ToolProfile
 from skillroute.skills.tool_requests.checks import Dropped, Read, read_requests
 from skillroute.skills.tool_requests.drafted import Drafted
 from skillroute.skills.tool_requests.nearest import NearestTools

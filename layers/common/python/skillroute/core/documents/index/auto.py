@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property
 
-from skillroute.core.clock import Clock
-from skillroute.core.cooldown import Cooldown
 from skillroute.core.documents.index.embedded import EmbeddedReplica
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index.postgres_replica import PostgresReplica
 from skillroute.core.documents.replica_port import IndexStatus
-from skillroute.core.errors import DatabaseUnavailable, IndexNoRoom, IndexNotReady
+from skillroute.core.errors.model import DatabaseUnavailable, IndexNoRoom, IndexNotReady
 from skillroute.core.observability import Metric, count, logger
+from skillroute.core.time.clock import Clock
+from skillroute.core.time.cooldown import Cooldown
 
 _MOST_PAUSE_S = 0.05
 """The most that building waits for searches, each time: on Lambda there is hardly any time between them."""

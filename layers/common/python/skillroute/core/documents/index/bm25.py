@@ -42,7 +42,7 @@ from qdrant_edge import Bm25, Bm25Config, SparseVector, TokenizerType
 
 from skillroute.core.documents import term_weights
 from skillroute.core.documents.index import scripts
-from skillroute.core.encodable import encodable
+from skillroute.core.input.encodable import encodable
 
 _K1 = 1.2
 _B = 0.75

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from skillroute.core.clock import Clock
-from skillroute.core.cooldown import Cooldown
-from skillroute.core.errors import SkillrouteError
+from skillroute.core.errors.model import SkillrouteError
 from skillroute.core.observability import logger
+from skillroute.core.time.clock import Clock
+from skillroute.core.time.cooldown import Cooldown
 
 _AGAIN_AFTER_S = 30.0
 

@@ -27,7 +27,7 @@ from skillroute.core.documents.index.replica_files import ThrowawayEdgeIndex, ne
 from skillroute.core.documents.model import HEAD, FeedPage, Models
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import IndexUnavailable
+from skillroute.core.errors.model import IndexUnavailable
 from skillroute.core.postgres.address import Address, fixed
 from skillroute.core.postgres.pool import Pool
 

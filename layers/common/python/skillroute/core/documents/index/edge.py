@@ -27,7 +27,7 @@ from skillroute.core.documents.index import schema
 from skillroute.core.documents.index.points import IndexPoint, PointIndex, Scored
 from skillroute.core.documents.index.schema import Conditions, PointId
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import IndexUnavailable
+from skillroute.core.errors.model import IndexUnavailable
 
 # What `optimize` builds. Searches keep as many candidates as building did, 128 (docs/adr/0018); the threshold is Edge's
 # own, in kB: filters that fewer vectors pass are answered by reading those.

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from skillroute.core.clock import Clock
 from skillroute.core.documents.index.building import Building
 from skillroute.core.documents.index.events import Rebuild, model_to_search, tell_batch, tell_given_up, tell_stale
 from skillroute.core.documents.index.guarded import GuardedIndex
@@ -24,8 +23,9 @@ from skillroute.core.documents.index.room import Room
 from skillroute.core.documents.model import HEAD, START, Change, FeedPage
 from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import IndexNoRoom, IndexUnavailable, SkillrouteError
+from skillroute.core.errors.model import IndexNoRoom, IndexUnavailable, SkillrouteError
 from skillroute.core.observability import logger
+from skillroute.core.time.clock import Clock
 
 MakeIndex = Callable[[EmbeddingModel], VectorIndex]
 """Makes an empty index for vectors of a model."""

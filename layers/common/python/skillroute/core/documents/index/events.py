@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 
-from skillroute.core.clock import Clock
 from skillroute.core.documents.index.port import SearchedIndex, counts
 from skillroute.core.documents.lexical_engines import WIRE_NAMES
 from skillroute.core.documents.model import Models
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.observability import Metric, event
+from skillroute.core.time.clock import Clock
 
 ENGINE = WIRE_NAMES["bm25"]
 """What events call the index, whichever engine keeps it."""

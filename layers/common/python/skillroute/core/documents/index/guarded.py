@@ -10,7 +10,7 @@ from typing import Any, Literal
 from skillroute.core.documents.index.port import IndexKind, VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import IndexTimeout, IndexUnavailable
+from skillroute.core.errors.model import IndexTimeout, IndexUnavailable
 
 MOST_FAILURES = 3
 """So many in a row, and an engine is not trusted to recover."""

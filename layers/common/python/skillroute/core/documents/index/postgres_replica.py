@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from skillroute.core.clock import Clock
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.index.events import model_to_search
 from skillroute.core.documents.index.port import LentIndex, counts
 from skillroute.core.documents.model import Collection, Models
 from skillroute.core.documents.replica_port import IndexStatus
 from skillroute.core.documents.search_words import ToTerms, store_words
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import IndexNotReady, SkillrouteError
+from skillroute.core.errors.model import IndexNotReady, SkillrouteError
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.time_left import at_most_s
+from skillroute.core.time.clock import Clock
+from skillroute.core.time.deadline import Deadline
+from skillroute.core.time.time_left import at_most_s
 
 if TYPE_CHECKING:
     from skillroute.core.documents.index.postgres import PostgresIndex

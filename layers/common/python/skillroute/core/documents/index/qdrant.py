@@ -18,7 +18,7 @@ from skillroute.core.documents.index.events import tell_mismatch
 from skillroute.core.documents.index.points import IndexPoint, PointIndex, Scored
 from skillroute.core.documents.index.schema import Conditions, PointId
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import IndexTimeout, IndexUnavailable
+from skillroute.core.errors.model import IndexTimeout, IndexUnavailable
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models

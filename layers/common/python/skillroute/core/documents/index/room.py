@@ -14,10 +14,10 @@ from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
-from skillroute.core.cooldown import Cooldown
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import IndexNoRoom
+from skillroute.core.errors.model import IndexNoRoom
 from skillroute.core.observability import Metric, count, logger
+from skillroute.core.time.cooldown import Cooldown
 
 SPARE_BYTES = 64 * 2**20
 """What a replica leaves free: PostgreSQL may be on the same disk, and needs 16 MB for each file of its log."""

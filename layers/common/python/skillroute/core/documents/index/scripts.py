@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from skillroute.core.normal_form import nfkc
+from skillroute.core.input.normal_form import nfkc
 
 CUT = 2
 """The version of how texts are cut, stored with what was cut. Whoever changes which terms a text has raises it, with a

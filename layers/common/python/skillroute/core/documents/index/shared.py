@@ -15,8 +15,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Literal, Protocol
 
-from skillroute.core.clock import Clock
-from skillroute.core.deadline import Deadline
 from skillroute.core.documents.generations import KNOWN, Generation, Generations, LockedGenerations, Served
 from skillroute.core.documents.index.events import (
     NO_MODEL,
@@ -33,8 +31,10 @@ from skillroute.core.documents.index.scripts import CUT
 from skillroute.core.documents.model import HEAD, START, Collection, FeedPage, Models
 from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import IndexNotReady
-from skillroute.core.time_left import at_most_s
+from skillroute.core.errors.model import IndexNotReady
+from skillroute.core.time.clock import Clock
+from skillroute.core.time.deadline import Deadline
+from skillroute.core.time.time_left import at_most_s
 
 _PAGE = 500
 _COLLECTIONS = [collection.value for collection in Collection]

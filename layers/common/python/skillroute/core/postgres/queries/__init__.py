@@ -36,9 +36,15 @@ def _statements() -> dict[str, tuple[str, bool]]:
 def _files() -> Iterator[Traversable]:
     """Yield the files of all statements. The core knows no slice: whatever folder has statements is one."""
     yield from (file for file in files(__package__).iterdir() if file.name.endswith(".sql"))
-    for folder in files("skillroute").iterdir():
-        if folder.is_dir():
-            yield from (file for file in folder.iterdir() if file.name.endswith("queries.sql"))
+    yield from _beside_repositories(files("skillroute"))
+
+
+def _beside_repositories(folder: Traversable) -> Iterator[Traversable]:
+    for entry in folder.iterdir():
+        if entry.name.endswith("queries.sql"):
+            yield entry
+        elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+            yield from _beside_repositories(entry)
 
 
 def statement(name: str) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Literal
 
-from skillroute.core.errors import SkillrouteError
+from skillroute.core.errors.model import SkillrouteError
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.refusals import NotPermitted
 

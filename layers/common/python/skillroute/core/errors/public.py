@@ -1,0 +1,30 @@
+"""What callers are shown of an error, where many things are answered at once and no status says it."""
+
+from __future__ import annotations
+
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import DependencyUnavailable, InvalidInput, SkillrouteError
+from skillroute.core.input.encodable import encodable
+
+_LONGEST = 2000
+
+
+def public_sentence(error: SkillrouteError) -> str:
+    """Return the sentence that callers may see of an error; that of what nobody foresaw says nothing.
+
+    Examples
+    --------
+    >>> from skillroute.core.errors.model import Conflict, StatementRejected
+    >>> public_sentence(Conflict("skill mail is full"))
+    'skill mail is full'
+    >>> public_sentence(StatementRejected("relation mcp.x", state="42P01", constraint=None))
+    'Internal Server Error'
+    """
+    if isinstance(error, DependencyUnavailable):
+        return error.public_message
+    if error.code is ErrorCode.INTERNAL_ERROR:
+        return "Internal Server Error"
+    sentence = str(error)
+    if isinstance(error, InvalidInput):
+        sentence = "; ".join(f"{problem.field}: {problem.message}" for problem in error.problems)
+    return encodable(sentence[:_LONGEST])

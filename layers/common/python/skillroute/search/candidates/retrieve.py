@@ -1,0 +1,197 @@
+"""Stages 1 and 2: skills and tools out of the index, ranked by meaning or by words (search-contract BR-002, BR-003).
+
+Both rankings answer with scores in 0..1, sorted by score descending, then by id ascending (decision 3); but what the
+query names stands before all else, whatever its score (decision 40, docs/adr/0063).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+from typing import NamedTuple, Protocol, TypeVar
+
+from skillroute.catalogue.mentions import Named, mentions
+from skillroute.core.documents.index.port import SearchedIndex
+from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
+from skillroute.core.embedding.model import Vector
+from skillroute.search.answer.optional_fields import FusionExplanation, ToolExplanation
+from skillroute.search.plan import CANDIDATE_POOL, passes
+from skillroute.search.ranking.confidence import Standing
+from skillroute.skills.model import SkillKey
+
+_MOST_OF_A_NAME = 1_000
+"""How many tools of a name that a query has are looked at: a hundred servers have one called search."""
+
+Keyed = TypeVar("Keyed", bound="Candidate | IndexHit")
+
+
+class Candidate(NamedTuple):
+    """A record that matched: what it is sorted by, and its plain cosine similarity where there is one.
+
+    `is_named` tells that the query names it: it stands before all that is not named, and has no higher score for that.
+    `lift` is what its matched skill changed of the score.
+    """
+
+    key: str
+    score: float
+    similarity: float | None
+    is_named: bool = False
+    lift: float = 0.0
+
+
+class Ranking(Protocol):
+    """One way of finding and scoring."""
+
+    def skills(self, where: IndexFilter, *, limit: int, threshold: float, empty: bool = False) -> list[Candidate]:
+        """Return the best skills that pass the filter, `limit` at most; with `empty` those without tools too."""
+        ...
+
+    def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
+        """Return the candidates of one search or of several side by side, each once, scored on one scale."""
+        ...
+
+    def standing(self, key: str) -> Standing | None:
+        """Return what is known of a tool that was found beside all others; None where scores are no probabilities."""
+        ...
+
+    def explain(self, candidate: Candidate) -> ToolExplanation:
+        """Return what the score of a tool that was found is made of, as far as the ranking alone knows."""
+        ...
+
+    def explain_curve(self) -> FusionExplanation | None:
+        """Return what makes probabilities; None where there are none."""
+        ...
+
+
+def by_rank(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Sort what the query names before all else, then by score descending, then by id ascending.
+
+    Ids that are numbers compare as numbers.
+    """
+    return sorted(candidates, key=lambda c: (not c.is_named, -c.score, int(c.key) if c.key.isdecimal() else 0, c.key))
+
+
+def skills_of_tools(index: SearchedIndex, tools: Iterable[Candidate]) -> dict[str, Sequence[SkillKey]]:
+    """Return the keys of the skills of tools, by the tools' keys; those deleted a moment ago are left out."""
+    payloads = index.payloads(Collection.TOOLS, [tool.key for tool in tools])
+    return {key: payload["skill_keys"] for key, payload in payloads.items()}
+
+
+class SemanticRanking:
+    """By cosine similarity to the query's vector, clamped to 0..1 (decision 2)."""
+
+    def __init__(self, index: SearchedIndex, vector: Vector) -> None:
+        self._index = index
+        self._vector = vector
+
+    def skills(self, where: IndexFilter, *, limit: int, threshold: float, empty: bool = False) -> list[Candidate]:
+        return self._search(Collection.SKILLS, where, limit, threshold)
+
+    def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
+        pool = max(limit, CANDIDATE_POOL)
+        found = [self._search(Collection.TOOLS, where, pool, threshold) for where in wheres]
+        # A cosine is the same whatever was searched beside it.
+        return found[0] if len(found) == 1 else by_rank(_each_once(found))
+
+    def standing(self, key: str) -> Standing | None:
+        return None
+
+    def explain(self, candidate: Candidate) -> ToolExplanation:
+        return ToolExplanation(cosine=candidate.similarity)
+
+    def explain_curve(self) -> FusionExplanation | None:
+        return None
+
+    def _search(self, collection: Collection, where: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
+        hits = self._index.search(
+            collection,
+            self._vector,
+            where=where,
+            limit=limit,
+            # A negative cosine is clamped to 0, so a threshold of 0 lets everything through.
+            threshold=threshold if threshold > 0.0 else None,
+        )
+        scored = ((hit.key, min(1.0, max(0.0, hit.score))) for hit in hits)
+        return by_rank(Candidate(key, score, score) for key, score in scored)
+
+
+class LexicalRanking:
+    """By BM25, as a share of the best score; what the query names comes first (decision 40).
+
+    Thresholds are cosine similarities and mean nothing here, so they are not applied. `everything` is all that the
+    search may return, of any skill and of none: what is named is found whatever its skills.
+    """
+
+    def __init__(self, index: SearchedIndex, query: str, everything: IndexFilter) -> None:
+        self._index = index
+        self._query = query
+        self._everything = everything
+        self._found: Sequence[IndexHit] = ()
+
+    def skills(self, where: IndexFilter, *, limit: int, threshold: float, empty: bool = False) -> list[Candidate]:
+        hits = self._index.search_text(Collection.SKILLS, self._query, where=where, limit=limit)
+        return _shares(hits, self._skills_of_named(where))[:limit]
+
+    def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
+        pool = max(limit, CANDIDATE_POOL)
+        found = [self._index.search_text(Collection.TOOLS, self._query, where=where, limit=pool) for where in wheres]
+        # Scaled together: each search's own best would make scores of two searches strangers to each other.
+        hits = _each_once(found)
+        self._found = [*hits, *self.scored(self.named - {hit.key for hit in hits})]
+        return _shares(self._found, self.named)
+
+    def scored(self, keys: Iterable[str]) -> list[IndexHit]:
+        """Return those of some tools that share a word with the query, with their scores."""
+        listed = sorted(keys)
+        if not listed:
+            return []
+        where = IndexFilter(keys=listed)
+        return self._index.search_text(Collection.TOOLS, self._query, where=where, limit=len(listed))
+
+    @cached_property
+    def named(self) -> AbstractSet[str]:
+        """The tools that the query names (decision 40), of all that the search may return."""
+        asked = mentions(self._query)
+        called = IndexFilter({**self._everything.any_of, "name_key": asked.keys})
+        found = self._index.match(Collection.TOOLS, where=called, limit=_MOST_OF_A_NAME)
+        if not found or asked.by_key_alone:
+            return frozenset(found)
+        # Which server a tool is of, or how its name is written, decides where the request says it, and only there.
+        payloads = self._index.payloads(Collection.TOOLS, found)
+        return asked.named(Named(key, tool["name"], tool["server"]) for key, tool in payloads.items())
+
+    def _skills_of_named(self, where: IndexFilter) -> list[str]:
+        payloads = self._index.payloads(Collection.TOOLS, sorted(self.named)).values()
+        of_named = sorted({key for payload in payloads for key in payload["skill_keys"]})
+        skills = self._index.payloads(Collection.SKILLS, of_named)
+        return [key for key, skill in skills.items() if passes(where, skill)]
+
+    def standing(self, key: str) -> Standing | None:
+        return None
+
+    def explain(self, candidate: Candidate) -> ToolExplanation:
+        scores = {hit.key: hit.score for hit in self._found}
+        ranked = sorted(scores.values(), reverse=True)
+        own = scores.get(candidate.key, 0.0)
+        return ToolExplanation(
+            bm25=own,
+            bm25_rank=1 + ranked.index(own) if own in ranked else None,
+            bm25_best=ranked[0] if ranked else 0.0,
+        )
+
+    def explain_curve(self) -> FusionExplanation | None:
+        return None
+
+
+def _each_once(found: Iterable[Iterable[Keyed]]) -> list[Keyed]:
+    return list({hit.key: hit for hits in found for hit in hits}.values())
+
+
+def _shares(hits: Sequence[IndexHit], named: Iterable[str]) -> list[Candidate]:
+    """Return hits with their shares of the best score, and what is named; that has 0 where it shares no word."""
+    best = max((hit.score for hit in hits), default=0.0)
+    of_query = frozenset(named)
+    # Divided first: the best itself is exactly 1.
+    scores = dict.fromkeys(of_query, 0.0) | {hit.key: hit.score / best for hit in hits if best > 0.0}
+    return by_rank(Candidate(key, min(1.0, score), None, key in of_query) for key, score in scores.items())

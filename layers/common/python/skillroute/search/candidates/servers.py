@@ -1,0 +1,32 @@
+"""Searches that are limited to some servers: which of these have nothing, and which skills have tools of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skillroute.core.caller import Caller
+from skillroute.core.documents.index.port import SearchedIndex
+from skillroute.core.documents.model import Collection
+from skillroute.search.candidates.candidate import MatchedSkill
+from skillroute.search.model import SearchRequest
+from skillroute.search.plan import tools_where, wanted_tools
+
+
+def unknown_servers(index: SearchedIndex, servers: Sequence[str] | None, caller: Caller) -> list[str]:
+    """Return which of these servers have no active item that the caller sees, whatever others have under the name."""
+    return [
+        name
+        for name in servers or ()
+        if not index.match(Collection.TOOLS, where=tools_where(caller, servers=[name]), limit=1)
+    ]
+
+
+def offering(
+    index: SearchedIndex, skills: list[MatchedSkill], request: SearchRequest, caller: Caller
+) -> list[MatchedSkill]:
+    """Return the skills that have something of the servers which a request is limited to; all where it is not."""
+    if request.server is None:
+        return skills
+    return [
+        skill for skill in skills if index.count(Collection.TOOLS, where=wanted_tools(caller, request, [skill.key])) > 0
+    ]

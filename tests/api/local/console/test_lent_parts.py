@@ -1,0 +1,106 @@
+"""The part of Health about queues, without a browser: what waits, what was given up, and trying it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from skillroute.core.errors.model import DatabaseUnavailable
+from skillroute_client import AsyncSkillroute
+from skillroute_local.console.app import KEY_HEADER, console_app
+from skillroute_local.console.lent_parts import LendParts
+
+from tests.api.one_app import app_over
+from tests.builders import System, lent_system
+from tests.client_over import URL, async_client_over
+from tests.component.core.queue.clocked import Clocked
+from tests.doubles import EdgeIndexes
+
+
+@pytest.fixture
+def queued(database_url: str, edge_indexes: EdgeIndexes) -> Iterator[System]:
+    with lent_system(database_url, edge_indexes, queue=Clocked()) as system:
+        yield system
+
+
+def page_of(system: System, tmp_path: Path, lend: LendParts | None) -> TestClient:
+    def connect(token: str | None) -> AsyncSkillroute:
+        return async_client_over(app_over(system), token=token)
+
+    console = console_app(connect, url=URL, requests=tmp_path / "requests", lend=lend)
+    return TestClient(console, headers={KEY_HEADER: "page"})
+
+
+@pytest.fixture
+def page(queued: System, tmp_path: Path) -> TestClient:
+    return page_of(queued, tmp_path, lambda: nullcontext(queued.parts))
+
+
+def work_of(page: TestClient) -> dict[str, Any]:
+    answer = page.post("/do/health/work", json={})
+    assert answer.status_code == 200, answer.text
+    work: dict[str, Any] = answer.json()
+    return work
+
+
+def test_what_waits_is_counted(page: TestClient, queued: System) -> None:
+    queued.put("water", "mow")
+    [classify, aggregate] = work_of(page)["queues"]
+    assert (classify["queue"], classify["waiting"], classify["given_up"]) == ("classify", 2, 0)
+    assert (aggregate["queue"], aggregate["waiting"]) == ("aggregate", 0)
+    assert work_of(page)["given_up"] == []
+
+
+def test_what_was_given_up_comes_with_its_reason_and_is_tried_again(page: TestClient, queued: System) -> None:
+    water, mow = queued.put("water", "mow", server="garden")
+    queued.sql("UPDATE mcp.outbox SET dead_at = now(), attempts = 5, last_error = 'the model is away'")
+
+    listed = {work["key"]: work for work in work_of(page)["given_up"]}
+    assert listed.keys() == {str(water), str(mow)}
+    letter = listed[str(water)]
+    assert (letter["tool_name"], letter["reason"], letter["attempts"]) == ("garden/water", "the model is away", 5)
+    assert letter["is_waiting"]
+
+    one = page.post("/do/health/redrive", json={"queue": "classify", "keys": [str(water)]})
+    assert one.json() == [str(water)]
+    assert [work["key"] for work in work_of(page)["given_up"]] == [str(mow)]
+    assert page.post("/do/health/redrive", json={"queue": "classify"}).json() == [str(mow)]
+    assert work_of(page)["given_up"] == []
+
+
+def test_texts_that_the_model_refused_are_shown_and_asked_for_again(page: TestClient, queued: System) -> None:
+    queued.embedder.refuses = lambda text: "poison" in text
+    queued.put("good", "poison")
+
+    work = work_of(page)
+    assert work["refused_in_all"] == 1
+    [text] = work["refused"]
+    assert (text["collection"], text["name"]) == ("tools", "poison")
+    assert "does not take" in text["reason"]
+
+    assert page.post("/do/health/retry", json={}).json() == [text["key"]]
+    assert work_of(page)["refused"] == []
+
+
+def test_an_unknown_queue_is_refused(page: TestClient) -> None:
+    answer = page.post("/do/health/redrive", json={"queue": "everything"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
+
+
+def test_without_the_database_nothing_is_known_and_nothing_is_changed(queued: System, tmp_path: Path) -> None:
+    page = page_of(queued, tmp_path, None)
+    assert page.post("/do/health/work", json={}).json() is None
+    assert page.post("/do/health/redrive", json={"queue": "classify"}).status_code == 404
+    assert page.post("/do/health/retry", json={}).status_code == 404
+
+
+def test_a_database_that_is_away_is_an_error_with_what_helps(page: TestClient, queued: System) -> None:
+    queued.database.down = True
+    answer = page.post("/do/health/work", json={})
+    assert answer.status_code == 503
+    assert "skillroute status" in answer.json()["remedy"]
+    assert answer.json()["detail"] == DatabaseUnavailable.public_message

@@ -1,0 +1,112 @@
+"""The embedded index and the qdrant-client adapter answer alike, and full text without either (message-search, 1)."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from skillroute.core.documents.index.embedded import EmbeddedReplica
+from skillroute.core.documents.index.qdrant import QdrantIndex
+from skillroute.core.documents.model import Collection
+from skillroute.core.errors.model import IndexUnavailable
+from skillroute.mail.search.search import MessageSearch
+
+from tests.component.mail.search.conftest import MakeMailbox
+from tests.component.mail.search.mailbox import Mailbox
+from tests.doubles import at
+
+WORDS = ("water", "garden", "POL-358", "budget", "approval", "deploy", "lake", "owl", "水道")
+NAMES = ("BlueLake", "RedFox", "GreenHill")
+QUESTIONS: list[dict[str, Any]] = [
+    {"text": "water"},
+    {"text": "water garden POL-358"},
+    {"text": "the approval of the budget", "limit": 5},
+    {"text": "水道 lake", "explain": False},
+    {"text": "water lake", "importance": ["high", "urgent"]},
+    {"text": "garden", "sender_name": "bluelake"},
+    {"text": "garden", "agent_name": "RedFox", "direction": "inbox", "recipient_name": "GreenHill"},
+    {"text": "garden", "agent_name": "RedFox"},
+    {"text": "owl deploy", "ack_required": True},
+    {"text": "owl deploy", "time_range": {"min_ts": 10, "max_ts": 30}},
+    {"text": "owl", "thread_id": "T-1"},
+    {"text": "deploy", "ranking": "recency"},
+    {"text": "deploy lake", "min_score": 0.3},
+    {"text": "water", "scope": {"project_set": {"allowed_project_ids": [1]}}},
+    {"text": "lake", "doc_kind": "agent"},
+    {"text": "nothing of it"},
+]
+
+
+def fill(mailbox: Mailbox) -> None:
+    rng = random.Random(3)
+    for number in range(60):
+        mailbox.message(
+            " ".join(rng.choices(WORDS, k=2)),
+            " ".join(rng.choices(WORDS, k=rng.randint(0, 30))),
+            at(round(rng.uniform(-0.9, 0.9), 3), rng.randint(1, 7)) if number % 7 else None,
+            project=rng.choice(["atlas", "borealis"]),
+            sender=rng.choice(NAMES),
+            to=rng.sample(NAMES, rng.randint(1, 3)),
+            importance=rng.choice(["low", "normal", "high", "urgent"]),
+            ack_required=rng.random() < 0.5,
+            thread_id=rng.choice([None, "T-1", "T-2"]),
+            created_ts=number // 2,
+        )
+    mailbox.agent("BlueLake", mailbox.project("atlas"), description="of the lake", vector=at(0.4))
+
+
+@pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
+@pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])
+def test_both_engines_give_the_same_answers(mailbox: Mailbox, mode: str) -> None:
+    from qdrant_client import QdrantClient
+
+    fill(mailbox)
+    parts = mailbox.system.parts
+    server = EmbeddedReplica(
+        mailbox.system.feed,
+        lambda model: QdrantIndex(QdrantClient(":memory:"), model.dimension),
+        parts.query_embedder.model,
+    )
+    edge, qdrant = (MessageSearch(replica, parts.query_embedder, parts.database) for replica in (parts.replica, server))
+    for question in QUESTIONS:
+        pages, scores = [], []
+        for search in (edge, qdrant):
+            mailbox.search_messages = search
+            pages.append(mailbox.pages(mode=mode, **{"limit": 7, **question}))
+            scores.append(mailbox.scores(mode=mode, **question))
+        assert pages[0] == pages[1], question
+        # One counts in single precision, the other in double: their figures differ in the last of six decimals.
+        assert scores[0] == pytest.approx(scores[1], abs=2e-6), question
+    mailbox.search_messages = edge
+    assert len(mailbox.found("water", mode=mode)) > 10
+    server.close()
+
+
+@pytest.mark.parametrize("mode", ["lexical", "hybrid"])
+def test_full_text_does_not_depend_on_the_index_at_all(mailbox_with: MakeMailbox, mode: str) -> None:
+    """Asked with the index there, then with it failing, then without it and its feed."""
+    mailbox = mailbox_with(search_engine="fts5")
+    fill(mailbox)
+
+    def answers() -> list[bytes]:
+        return [mailbox.search(mode=mode, **{**question, "explain": False}).to_json() for question in QUESTIONS]
+
+    before = answers()
+    mailbox.system.index.fail(Collection.MAIL, IndexUnavailable("gone"))
+    assert answers() == before
+    mailbox.system.replica.close()
+    mailbox.system.feed.down = True
+    mailbox.system.embedder.away = True
+    assert answers() == before
+
+
+def test_both_lexical_engines_find_the_same_messages(mailbox: Mailbox, mailbox_with: MakeMailbox) -> None:
+    """They rank each in its own way, but one tokenizer cut the words of both."""
+    fill(mailbox)
+    full_text = mailbox_with(search_engine="fts5")
+
+    for question in QUESTIONS:
+        if "min_score" not in question:
+            asked = {**question, "limit": 1000}
+            assert sorted(mailbox.found(**asked)) == sorted(full_text.found(**asked)), question

@@ -1,0 +1,166 @@
+"""The handlers behind queues and the schedule, called with the scenario's events, over real PostgreSQL and moto."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.documents.model import Collection
+from skillroute.core.queue.outbox import OutboxRepository
+from skillroute.core.queue.work import QueueName
+from skillroute.core.settings import LocalSettings
+from skillroute.skills.assignments.repository import AssignmentRepository
+from skillroute.skills.model import Assignment, NewSkill
+from skillroute.wiring import Parts
+from skillroute_local.lambda_events import Invocation
+from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
+
+from tests.events import delete_queues, event, function_module
+from tests.scenario import POISON
+
+Load = Callable[[str], ModuleType]
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    with QueueServer() as server:
+        yield server.url
+        delete_queues(server.url)
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch, database_url: str, endpoint: str) -> Iterator[Parts]:
+    """What the catalog function works with, and the environment of all functions."""
+    for name, value in queue_environment(endpoint, ensure_queues(endpoint)).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("SKILLROUTE_DATABASE_URL", database_url)
+    monkeypatch.setenv("SKILLROUTE_EMBEDDING_PROVIDER", "hashing")
+    parts = Parts(LocalSettings.load())
+    yield parts
+    parts.close()
+    if parts.queue:
+        parts.queue.close()
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch, parts: Parts) -> Load:
+    """Load a function's module as Lambda does; what it is made of is lent by the test, which closes it."""
+    monkeypatch.setattr("skillroute.wiring.Parts", lambda _settings: parts)
+    return function_module
+
+
+def call(module: ModuleType, name: str) -> dict[str, Any]:
+    answer: dict[str, Any] = module.handler(event(name), Invocation("skillroute", 60))
+    return answer
+
+
+def waiting(parts: Parts, queue: QueueName) -> list[str]:
+    return [work.key for work in parts.database.read(lambda session: OutboxRepository(session).waiting(queue, 100))]
+
+
+def embeddings(parts: Parts) -> dict[str, Any]:
+    """Return what each skill is found by, by its key."""
+    [records] = parts.feed.load_all(Collection.SKILLS, parts.embedder.model)
+    return {record.key: record.vector for record in records}
+
+
+def write(parts: Parts, number: int) -> None:
+    """Store a skill and as many tools, with the ids 1, 2, ..."""
+    parts.create_skill(NewSkill(id="communication", name="Communication", description="Sends messages."), LAPTOP)
+    items = [{"name": f"send_{n}", "description": "Sends a message."} for n in range(number)]
+    assert [each.id for each in parts.sync_tools(items, LAPTOP).outcomes] == list(range(1, number + 1))
+
+
+def test_the_classify_function_does_its_batch(load: Load, parts: Parts) -> None:
+    write(parts, 3)
+
+    assert call(load("classify"), "sqs_classify") == {"batchItemFailures": []}
+
+    assert waiting(parts, QueueName.CLASSIFY) == ["3"]
+
+
+def test_poison_alone_comes_again(load: Load, parts: Parts) -> None:
+    write(parts, 10)
+
+    answer = call(load("classify"), "sqs_classify_mixed")
+
+    assert answer == {"batchItemFailures": [{"itemIdentifier": POISON}]}
+    assert waiting(parts, QueueName.CLASSIFY) == ["10"]
+
+
+def test_nothing_of_a_poisoned_batch_is_acknowledged(load: Load, parts: Parts) -> None:
+    write(parts, 1)
+
+    answer = call(load("classify"), "sqs_classify_poisoned")
+
+    sent = [record["messageId"] for record in event("sqs_classify_poisoned")["Records"]]
+    assert [each["itemIdentifier"] for each in answer["batchItemFailures"]] == sent
+    assert waiting(parts, QueueName.CLASSIFY) == ["1"]
+
+
+def test_the_aggregate_function_does_its_batch(load: Load, parts: Parts) -> None:
+    write(parts, 1)
+    parts.database.transact(lambda session: OutboxRepository(session).enqueue(QueueName.AGGREGATE, ["communication"]))
+
+    # One of the two skills does not exist, which is no failure: there is nothing to be done.
+    assert call(load("aggregate"), "sqs_aggregate") == {"batchItemFailures": []}
+
+    assert waiting(parts, QueueName.AGGREGATE) == []
+
+
+def test_skills_of_one_id_are_aggregated_apart_by_the_keys_in_their_messages(load: Load, parts: Parts) -> None:
+    """Decision 29: a message names a skill by its key, in the field that the contract gives it."""
+    keys = []
+    for number, org in enumerate(("acme", "globex"), 1):
+        caller = Caller(org_id=org)
+        new = NewSkill(id="communication", name="Communication", description="Sends messages.")
+        keys.append(parts.create_skill(new, caller).key)
+        parts.sync_tools([{"name": f"send_{number}", "description": f"Sends messages of {org}."}], caller)
+        parts.assign_skills({number: [Assignment("communication", 0.9)]}, caller)
+    assert waiting(parts, QueueName.AGGREGATE) == keys == ["communication/acme", "communication/globex"]
+
+    aggregate = load("aggregate")
+    for key, other in (keys, reversed(keys)):
+        before = embeddings(parts)
+        batch = event("sqs_aggregate")
+        batch["Records"] = batch["Records"][:1]
+        batch["Records"][0]["body"] = json.dumps({"skill_id": key})
+        assert aggregate.handler(batch, Invocation("skillroute", 60)) == {"batchItemFailures": []}
+        after = embeddings(parts)
+        assert (after[key] != before[key], after[other] == before[other]) == (True, True)
+    assert waiting(parts, QueueName.AGGREGATE) == []
+
+
+def test_the_classify_function_gives_each_tool_the_skill_of_its_organisation(load: Load, parts: Parts) -> None:
+    new = NewSkill(id="communication", name="Communication", description="Sends messages.", keywords=("message",))
+    for number, caller in enumerate((Caller(org_id="acme"), Caller(org_id="globex"), LAPTOP), 1):
+        parts.create_skill(new, caller)
+        [written] = parts.sync_tools([{"name": "send_message", "description": "Sends messages."}], caller).outcomes
+        assert written.id == number
+    batch = event("sqs_classify")
+    batch["Records"] = [
+        batch["Records"][0] | {"messageId": str(number), "body": json.dumps({"tool_id": number})}
+        for number in (1, 2, 3)
+    ]
+
+    assert load("classify").handler(batch, Invocation("skillroute", 60)) == {"batchItemFailures": []}
+
+    given = [
+        parts.database.read(lambda session, id_=id_: AssignmentRepository(session).of_items([id_])) for id_ in (1, 2, 3)
+    ]  # type: ignore[misc]
+    assert given == [{"communication/acme"}, {"communication/globex"}, {"communication"}]
+
+
+def test_the_relay_publishes_what_waits(load: Load, parts: Parts) -> None:
+    write(parts, 2)
+    parts.database.transact(lambda session: OutboxRepository(session).publish_all_again())
+
+    report = call(load("relay"), "schedule_relay")
+
+    assert report["published"] >= 2
+    assert report["failed"] == []
+    assert {each["queue"]: each["dead"] for each in report["depths"]} == {"classify": 0, "aggregate": 0}
