@@ -26,7 +26,7 @@ from skillroute_local.proposing.words import ToolText, keywords_of
 COMPANIES = ("logistics", "hospital", "university", "city")
 
 _STRANGERS = 500
-_MOST_OF_A_SERVER = 30
+_MAX_PER_SERVER = 30
 _FIELDS_WITHOUT_SKILL = """
 Library Science, Agriculture, Forestry, Veterinary Science, Dentistry, Religious Studies, Philosophy, Ethics, \
 Chemistry, Physics, Astronomy, Mechanical Engineering, Construction, Fashion, Dance, Political Science, \
@@ -137,7 +137,7 @@ def server_measurements(data: Path, embedder: Embedder) -> Measurements:
         for tool in profiles(tools, embedder):
             by_server[tool.server].append(tool)
     rng = random.Random(2)
-    drawn = {server: rng.sample(tools, min(len(tools), _MOST_OF_A_SERVER)) for server, tools in by_server.items()}
+    drawn = {server: rng.sample(tools, min(len(tools), _MAX_PER_SERVER)) for server, tools in by_server.items()}
     known = {server: tools[::2] for server, tools in drawn.items()}
     asked = [tool for tools in drawn.values() for tool in tools[1::2]]
     keywords = keywords_of(

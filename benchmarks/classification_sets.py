@@ -37,8 +37,8 @@ VARIANTS = {
 _EMPTY: dict[str, Any] = {"keywords": (), "examples": (), "centroid": None}
 _FOLDS = 5
 _FOLDS_ASKED = 2  # enough tools, 1,460, and measuring them takes a minute a fold
-_FEWEST_TOOLS = 15
-_LONGEST_S = 900.0
+_MIN_TOOLS = 15
+_MAX_WAIT_S = 900.0
 _FAMILIES = """
 Healthcare, Public Health, Medicine, Nursing, Pharmacy, Pharmaceutical, Dentistry, Psychiatry, Psychology, Nutrition, \
 Biotechnology, Biology, Microbiology, Biochemistry, Genetics, Zoology, Veterinary Science, Veterinary Medicine
@@ -154,7 +154,7 @@ def profiles(tools: Mapping[str, Mapping[str, Any]], embedder: Embedder) -> list
     """Return tools as the service hands them to a classifier, with their vectors."""
     contents = [read_item(tool) for tool in tools.values()]
     views = [indexed_text(content).embedding_texts for content in contents]
-    vectors = embed_views(embedder, views, timeout_s=_LONGEST_S)
+    vectors = embed_views(embedder, views, timeout_s=_MAX_WAIT_S)
     return [
         ToolProfile(n, None, c.key.name, c.description, c.key.server or "", c.input_schema, tuple(view), vector)
         for n, (c, view, vector) in enumerate(zip(contents, views, vectors, strict=True), 1)
@@ -191,7 +191,7 @@ class Measure:
         return found
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.array(self._embedder.embed(texts, timeout_s=_LONGEST_S), np.float32)
+        return np.array(self._embedder.embed(texts, timeout_s=_MAX_WAIT_S), np.float32)
 
 
 def example_measurements(embedder: Embedder) -> Measurements:
@@ -227,7 +227,7 @@ def field_measurements(data: Path, embedder: Embedder) -> list[Measurements]:
     """Measure Seal-Tools: two of five folds, each against skills made of the other four."""
     tools, tops, subs = field_tools(data, embedder)
     counts = Counter(tops)
-    fields = sorted(field for field in FAMILY_OF if counts[field] >= _FEWEST_TOOLS)
+    fields = sorted(field for field in FAMILY_OF if counts[field] >= _MIN_TOOLS)
     order = random.Random(1).sample(range(len(tools)), len(tools))
     folds = []
     for number in range(_FOLDS_ASKED):

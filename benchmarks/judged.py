@@ -30,7 +30,7 @@ from skillroute_local.evaluating.metrics import comp, ndcg, recall, reciprocal_r
 
 _TOP = 10
 _ASSIGNED_AT_ONCE = 2000
-_LONGEST_QUERY = 1000  # the API takes no more; a handful of the sets' queries is longer and is cut here
+_MAX_QUERY_LENGTH = 1000  # the API takes no more; a handful of the sets' queries is longer and is cut here
 _ITEM_FIELDS = ("type", "name", "description", "server", "input_schema", "output_schema", "annotations", "tags")
 
 _CATALOGUES = {
@@ -90,7 +90,7 @@ def load(
         for tool in raw
     }
     asked = _lines(_CATALOGUES[name] if name in _CATALOGUES else folder / "queries.jsonl")
-    queries = [Query(line["query"][:_LONGEST_QUERY], _needs(line)) for line in asked]
+    queries = [Query(line["query"][:_MAX_QUERY_LENGTH], _needs(line)) for line in asked]
     if unseen and name in TRAINED_ON:
         held_out = held_out_tools(name, raw)
         queries = [query for query in queries if not held_out.isdisjoint(query.relevant)]

@@ -46,7 +46,7 @@ _MEASURES = ("recall@1", "recall@5", "ndcg@5")
 _SIZES = (5, 20, 50, 200)
 _DRAWS = 100
 _QUERIES_OF_A_DRAW = 30
-_LEAST_OF_A_SERVER = 15
+_MIN_PER_SERVER = 15
 _TOP = 10
 _CALLERS = {"global and large": ["", "large"], "global and small": ["", "small"], "small": ["small"]}
 
@@ -99,7 +99,7 @@ class Indexed:
         for name, tool in self.judged.tools.items():
             by_server.setdefault(tool.get("server", ""), []).append(name)
         for server, of_server in by_server.items():
-            if server and len(of_server) >= _LEAST_OF_A_SERVER:
+            if server and len(of_server) >= _MIN_PER_SERVER:
                 yield self.catalogue("one server", of_server, most, rng)
 
 

@@ -47,7 +47,7 @@ _SYLLABLES = tuple(a + b for a in ("b", "d", "f", "k", "l", "m", "n", "pr", "r",
 _OPEN_THREADS = 40
 _NEW_THREAD_SHARE = 0.3
 _ALONE_SHARE = 0.15
-_LONGEST_THREAD = 8
+_MAX_THREAD_LENGTH = 8
 _KEPT_SHARE = 0.15
 _NAMED_SHARE = 0.06
 _TOPIC_SHARE = 0.5
@@ -148,7 +148,7 @@ class _Thread:
         self.project = project
         self.ticket = f"{''.join(word[:2] for word in project.split('-')).upper()}-{100 + number}"
         self.id = None if rng.random() < _ALONE_SHARE else self.ticket
-        self.left = 1 if self.id is None else rng.randint(2, _LONGEST_THREAD)
+        self.left = 1 if self.id is None else rng.randint(2, _MAX_THREAD_LENGTH)
         self.people = rng.sample(members, rng.randint(2, 5))
         self.names = ["".join(rng.choices(_SYLLABLES, k=3)).capitalize() for _ in range(2)]
         words = _language().words

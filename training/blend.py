@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from candidates import CACHE, MOST_PER_TOOL, Candidates, first_logits, load_candidates
+from candidates import CACHE, MAX_PER_TOOL, Candidates, first_logits, load_candidates
 from data import CATALOGUES, ROOT, load_pool
 from evidence import Array
 from skillroute.catalogue.text import rerank_text
 from skillroute.core.reranking.onnx import OnnxReranker
 
 WEIGHTS = ROOT / "layers/common/python/skillroute/core/reranking/blend_weights.json"
-MOST = 1000
+MAX_COUNT = 1000
 """Held-out requests of a set."""
 
 
@@ -78,7 +78,7 @@ def logits_of(name: str, asked: Sequence[Candidates], reranker: OnnxReranker) ->
 def requests_of(name: str, reranker: OnnxReranker) -> list[Request]:
     """Return the requests of a set that are held out, or all of a catalogue, that have candidates."""
     asked = [one for one in load_candidates(name) if one.is_held_out or name in CATALOGUES]
-    asked = sorted(asked, key=lambda one: hashlib.sha256(one.text.encode()).digest())[:MOST]
+    asked = sorted(asked, key=lambda one: hashlib.sha256(one.text.encode()).digest())[:MAX_COUNT]
     made = []
     for one, logits in zip(asked, logits_of(name, asked, reranker), strict=True):
         need = np.array([found.need for found in one.found])
@@ -184,8 +184,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help=f"write the weights to {WEIGHTS.relative_to(ROOT)}")
     arguments = parser.parse_args()
     reranker = OnnxReranker(arguments.reranker)
-    sets = {name: requests_of(name, reranker) for name in (*MOST_PER_TOOL, *CATALOGUES)}
-    fitted_on = [sets[name] for name in MOST_PER_TOOL]
+    sets = {name: requests_of(name, reranker) for name in (*MAX_PER_TOOL, *CATALOGUES)}
+    fitted_on = [sets[name] for name in MAX_PER_TOOL]
     weights = fit(fitted_on)
     curve = calibrate(fitted_on, weights)
     halves = [fit([one for one in part if one.half == half] for part in fitted_on) for half in (0, 1)]

@@ -11,7 +11,7 @@ from data import ROOT
 
 Array = npt.NDArray[np.float64]
 
-MOST_PER_TOOL = {"tool-requests": 12, "metatool": 20, "bfcl": 4, "sealtools": 4}
+MAX_PER_TOOL = {"tool-requests": 12, "metatool": 20, "bfcl": 4, "sealtools": 4}
 """The sets that are trained on, and how many requests of a tool: as in train.py."""
 CACHE = ROOT / ".bench" / "rerank"
 FIRST = 20

@@ -23,7 +23,7 @@ from skillroute.search.candidates.clauses import clauses
 from skillroute.search.plan import CANDIDATE_POOL
 from skillroute.search.ranking.hybrid import CLAUSE_POOL
 
-LONGEST_QUERY = 1000
+MAX_QUERY_LENGTH = 1000
 VECTORS = ROOT / ".bench" / "vectors"
 """Where vectors of texts are kept, by model; `benchmarks/crowd.py` reads and writes the same files."""
 
@@ -168,7 +168,7 @@ class Searched:
 
         Candidates are the nearest, those with the highest BM25, those that are named, and those of the clauses `parts`.
         """
-        text = query.text[:LONGEST_QUERY]
+        text = query.text[:MAX_QUERY_LENGTH]
         signals = self._signals(text, without)
         by_name = set(self.named(text) if named is None else named).difference(without)
         found = [self._of_clause(part, without) for part in parts]
@@ -202,7 +202,7 @@ def collect(pool: Pool, queries: Sequence[Query], embedder: OnnxEmbedder, left_o
     `left_out` gives for a request the places of tools that the pool shall lack for it.
     """
     searched = Searched(pool, embedder)
-    texts = [query.text[:LONGEST_QUERY] for query in queries]
+    texts = [query.text[:MAX_QUERY_LENGTH] for query in queries]
     parts = [clauses(text) for text in texts]
     _embedded(embedder, texts)  # many at once, and remembered
     _embedded(embedder, [part for of_query in parts for part in of_query])

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-from candidates import CACHE, FIRST, MOST_PER_TOOL, Candidates, Found
+from candidates import CACHE, FIRST, MAX_PER_TOOL, Candidates, Found
 from data import CATALOGUES, ROOT, Pool, Query, load_catalogues, load_pool, load_unserved, training_pairs
 from evidence import Vectors, collect, vectors_of
 from fusion import FITTED, drawn
@@ -66,9 +66,9 @@ def asked_of(name: str) -> tuple[Pool, list[Query]]:
         both = load_catalogues()
         return both, [*both.queries, *load_unserved()]
     pool = load_pool(name)
-    if name not in MOST_PER_TOOL:
+    if name not in MAX_PER_TOOL:
         return pool, pool.queries
-    trained = {text for text, _, _ in training_pairs(pool, most_per_tool=MOST_PER_TOOL[name])}
+    trained = {text for text, _, _ in training_pairs(pool, most_per_tool=MAX_PER_TOOL[name])}
     measured = {query.text for query in drawn(pool, FITTED[name])}
     distinct = {query.text: query for query in pool.queries if query.text in trained | measured}
     return pool, list(distinct.values())
@@ -78,7 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="tool-minilm-l6", help="a packaged model")
     parser.add_argument("--cache", type=Path, default=CACHE, help="where the candidates go, a file for each pool")
-    parser.add_argument("pools", nargs="*", default=[*MOST_PER_TOOL, *CATALOGUES, "both catalogues"])
+    parser.add_argument("pools", nargs="*", default=[*MAX_PER_TOOL, *CATALOGUES, "both catalogues"])
     arguments = parser.parse_args()
     embedder = OnnxEmbedder(ROOT / "layers/inference/models" / arguments.model)
     fusion = fusion_for("skillroute.search.ranking", embedder.model.name)

@@ -21,7 +21,7 @@ from among import among_crowd, crowd
 from data import CATALOGUES, ROOT, Pool, Query, load_catalogues, load_pool
 from evidence import Searched, Signals
 from skillroute.catalogue.mentions import plain, runs
-from skillroute.catalogue.names import LONGEST_NAME_WORDS, name_key
+from skillroute.catalogue.names import MAX_NAME_WORDS, name_key
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.ranking.learned_fusion import Evidence, FusedRequest, fusion_for
 from skillroute.search.candidates.clauses import clauses
@@ -74,7 +74,7 @@ def every_run(among: Among, text: str) -> set[int]:
     keys = {
         " ".join(cores[start:end])
         for start in range(len(cores))
-        for end in range(start + 1, min(start + LONGEST_NAME_WORDS, len(cores)) + 1)
+        for end in range(start + 1, min(start + MAX_NAME_WORDS, len(cores)) + 1)
     }
     return set(among.called(keys))
 
@@ -108,7 +108,7 @@ RULES: Mapping[str, Rule] = {
 
 def ranked(among: Among, query: Query, named: set[int], model: str) -> list[int]:
     """Return the places of candidates: what is named first, then by learned fusion."""
-    parts = clauses(query.text[: evidence.LONGEST_QUERY])
+    parts = clauses(query.text[: evidence.MAX_QUERY_LENGTH])
     rows, weight = among.candidates(query, parts, [], named)
     known = [Evidence(max(0.0, row[0]), row[1], row[2], row[3] > 0) for row in rows]
     request = FusedRequest(len(query.text.split()), weight, len(parts))

@@ -38,7 +38,7 @@ import message_quality
 import registry_quality
 
 FOLDS, DRAWS = 10, 5
-MOST_PER_WORD = 2.2
+MAX_PER_WORD = 2.2
 SHARED = tuple(name for name in FEATURES if "clause" not in name)
 """The features that need no clauses."""
 
@@ -84,7 +84,7 @@ def shared(query: Query) -> Array:
     """Return the features of learned fusion; a share of the words stands for BM25."""
     request = FusedRequest(query.words, 1.0)
     evidence = [
-        Evidence(max(0.0, cosine), MOST_PER_WORD * coverage)
+        Evidence(max(0.0, cosine), MAX_PER_WORD * coverage)
         for cosine, coverage in zip(query.cosine.tolist(), query.coverage.tolist(), strict=True)
     ]
     columns = [FEATURES.index(name) for name in SHARED]

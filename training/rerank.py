@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from candidates import MOST_PER_TOOL, Candidates, first_logits, load_candidates
+from candidates import MAX_PER_TOOL, Candidates, first_logits, load_candidates
 from cross_encoder import KEPT_LAYERS, CrossEncoder
 from data import CATALOGUES, Pool, load_pool, training_pairs
 from encoder import Texts
@@ -49,7 +49,7 @@ class Examples:
         self._rows: list[tuple[str, str, str]] = []  # pool, request, tool
         self._texts: dict[str, dict[str, str]] = {}
         self._wrong: dict[tuple[str, str], list[str]] = {}
-        for name, most in MOST_PER_TOOL.items():
+        for name, most in MAX_PER_TOOL.items():
             pool = load_pool(name)
             self._texts[name] = texts_of(pool)
             wrong = {one.text: [found.id for found in one.found if found.is_wrong] for one in load_candidates(name)}
@@ -181,7 +181,7 @@ class Training:
     def report(self) -> None:
         """Measure what is held out, and the catalogues: the first stage, the model alone, and the sum of both."""
         self._model.eval()
-        for name in (*MOST_PER_TOOL, *CATALOGUES):
+        for name in (*MAX_PER_TOOL, *CATALOGUES):
             texts = texts_of(load_pool(name))
             asked = [one for one in load_candidates(name) if one.is_held_out or name in CATALOGUES]
             asked = random.Random(7).sample(asked, min(MEASURED, len(asked)))

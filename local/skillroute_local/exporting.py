@@ -15,7 +15,7 @@ from skillroute_local.client import Client
 PAGE = 500
 """Lines of one call."""
 
-MOST_ROUNDS = 5
+MAX_ROUNDS = 5
 """How often kinds are read again that change while they are read."""
 
 Progress = Callable[[int], None]
@@ -110,7 +110,7 @@ def _read(
         if not is_new:
             continue
         rounds += 1
-        if not last["changed"] or rounds == MOST_ROUNDS:
+        if not last["changed"] or rounds == MAX_ROUNDS:
             exported.changed = last["changed"]
             return exported, last
 

@@ -35,8 +35,8 @@ RELAY_EVERY_S = 15.0
 _BATCH = 10
 # Nobody waits at the queue: a receiver that is killed while it does would take messages along with it, and they would
 # come again only after the visibility timeout. So an empty queue is asked now and then, more and more seldom.
-_SHORTEST_REST_S = 0.05
-_LONGEST_REST_S = 0.4
+_MIN_REST_S = 0.05
+_MAX_REST_S = 0.4
 _PAUSE_AFTER_ERROR_S = 1.0
 _RELAY_TIMEOUT_S = 60.0
 _FINISH_WITHIN_S = 3.0
@@ -94,7 +94,7 @@ class QueueLoop(Loop):
         self._url = url
         self._handler = handler
         account, name = url.rsplit("/", 2)[1:]
-        self._rest_s = _SHORTEST_REST_S
+        self._rest_s = _MIN_REST_S
         self._arn = f"arn:aws:sqs:{client.meta.region_name}:{account}:{name}"
 
     def _turn(self) -> float:
@@ -115,10 +115,10 @@ class QueueLoop(Loop):
                 logger.warning("queue does not answer", extra={"queue": self._queue.value, "reason": str(error)})
             return _PAUSE_AFTER_ERROR_S
         if messages:
-            self._rest_s = _SHORTEST_REST_S
+            self._rest_s = _MIN_REST_S
             return 0.0
         rest_s = self._rest_s
-        self._rest_s = min(2 * rest_s, _LONGEST_REST_S)
+        self._rest_s = min(2 * rest_s, _MAX_REST_S)
         return rest_s
 
     def _handle(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -18,8 +18,8 @@ from skillroute_local.errors import LocalError
 if TYPE_CHECKING:
     from skillroute_local.postgres import EmbeddedPostgres
 
-_SHORTEST_PAUSE_S = 0.5
-_LONGEST_PAUSE_S = 30.0
+_MIN_PAUSE_S = 0.5
+_MAX_PAUSE_S = 30.0
 _WAS_WELL_AFTER_S = 30.0
 _ENDS_WITHIN_S = 5.0
 _LOOK_EVERY_S = 0.5
@@ -31,12 +31,12 @@ class Pauses:
     """How long to wait before what ended is started again: longer each time, until it has run well for a while."""
 
     def __init__(self) -> None:
-        self._next_s = _SHORTEST_PAUSE_S
+        self._next_s = _MIN_PAUSE_S
 
     def after(self, ran_s: float) -> float:
         """Return the seconds to wait after something has run for `ran_s` seconds."""
-        pause_s = _SHORTEST_PAUSE_S if ran_s > _WAS_WELL_AFTER_S else self._next_s
-        self._next_s = min(_LONGEST_PAUSE_S, 2 * pause_s)
+        pause_s = _MIN_PAUSE_S if ran_s > _WAS_WELL_AFTER_S else self._next_s
+        self._next_s = min(_MAX_PAUSE_S, 2 * pause_s)
         return pause_s
 
 

@@ -29,7 +29,7 @@ PAGES = {
 }
 SCHEMES = ("light", "dark")
 NARROW = {"width": 400, "height": 800}
-MOST_BYTES = 150_000
+MAX_BYTES = 150_000
 
 
 def main() -> None:
@@ -83,8 +83,8 @@ def _store(path: Path, picture: bytes, decoder: Any) -> None:
     smaller = in_few_colours(picture, decoder)
     path.write_bytes(smaller)
     sys.stdout.write(f"{path}: {len(smaller) // 1000} KB\n")
-    if len(smaller) > MOST_BYTES:
-        raise SystemExit(f"{path} has {len(smaller)} bytes, and may have {MOST_BYTES}")
+    if len(smaller) > MAX_BYTES:
+        raise SystemExit(f"{path} has {len(smaller)} bytes, and may have {MAX_BYTES}")
 
 
 _DECODE = """async (picture) => {

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from skillroute_local.postgres import EmbeddedPostgres
 
 SERVERS = 300
-LONGEST = 10_000
+MAX_LENGTH = 10_000
 EXAMPLES = 1000 if SOAK else 60
 ROUTE = "/api/v1/search/registry"
 
@@ -165,12 +165,12 @@ def test_a_thousand_times_the_same_counts_once(server: Bare) -> None:
 @pytest.mark.parametrize(
     "word",
     [
-        pytest.param("x" * LONGEST, id="one letter"),
+        pytest.param("x" * MAX_LENGTH, id="one letter"),
         pytest.param("chandelier" * 1000, id="a word without blanks"),
-        pytest.param("漢" * LONGEST, id="CJK"),
-        pytest.param("é" * LONGEST, id="two bytes each"),
-        pytest.param("𝐂" * LONGEST, id="four bytes each"),
-        pytest.param("_" * LONGEST, id="what LIKE takes for anything"),
+        pytest.param("漢" * MAX_LENGTH, id="CJK"),
+        pytest.param("é" * MAX_LENGTH, id="two bytes each"),
+        pytest.param("𝐂" * MAX_LENGTH, id="four bytes each"),
+        pytest.param("_" * MAX_LENGTH, id="what LIKE takes for anything"),
     ],
 )
 def test_a_word_of_ten_thousand_characters_is_a_query(server: Bare, word: str) -> None:
@@ -199,8 +199,8 @@ def test_a_tag_is_matched_to_the_letter(server: Bare, tag: str) -> None:
         pytest.param("a lone \ud83d half", id="a lone high surrogate"),
         pytest.param("\udc00", id="a lone low surrogate"),
         pytest.param("the wrong way round \udf89\ud83c", id="surrogates the wrong way round"),
-        pytest.param("x" * (LONGEST + 1), id="a character too many"),
-        pytest.param("🎉" * (LONGEST + 1), id="an emoji too many"),
+        pytest.param("x" * (MAX_LENGTH + 1), id="a character too many"),
+        pytest.param("🎉" * (MAX_LENGTH + 1), id="an emoji too many"),
         pytest.param(" \t\r\n\u3000\u2003 ", id="blanks of all kinds"),
     ],
 )
@@ -217,7 +217,7 @@ def test_surrogates_that_belong_together_are_one_character(server: Bare) -> None
 
 
 def test_the_longest_query_may_have_blanks_around_it(server: Bare) -> None:
-    assert sane(server, f"  {'x' * LONGEST}\n\n")["query"] == "x" * LONGEST
+    assert sane(server, f"  {'x' * MAX_LENGTH}\n\n")["query"] == "x" * MAX_LENGTH
 
 
 _ANYTHING = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
@@ -226,21 +226,21 @@ _KNOWN = st.sampled_from(
 )
 _TEXTS = st.one_of(
     st.text(_ANYTHING, min_size=1, max_size=200),
-    st.text(_ANYTHING, min_size=LONGEST // 2, max_size=LONGEST),
+    st.text(_ANYTHING, min_size=MAX_LENGTH // 2, max_size=MAX_LENGTH),
     st.lists(st.one_of(_KNOWN, st.text(_ANYTHING, max_size=20)), min_size=1, max_size=40).map(" ".join),
     # Few characters, often: what repeats is what a pattern or an index has the most trouble with.
     st.builds(
-        lambda text, times: (text * times)[:LONGEST],
+        lambda text, times: (text * times)[:MAX_LENGTH],
         st.text(_ANYTHING, min_size=1, max_size=5),
-        st.integers(1, LONGEST),
+        st.integers(1, MAX_LENGTH),
     ),
 ).filter(str.strip)
 
 
 @settings(max_examples=EXAMPLES, deadline=None, derandomize=True)
 @given(query=_TEXTS, most=st.integers(1, 50), fusion=st.sampled_from(["boost", "rrf"]), explain=st.booleans())
-@example(query="ﬁ" * LONGEST, most=50, fusion="boost", explain=True)
-@example(query="İ" * LONGEST, most=1, fusion="rrf", explain=False)
+@example(query="ﬁ" * MAX_LENGTH, most=50, fusion="boost", explain=True)
+@example(query="İ" * MAX_LENGTH, most=1, fusion="rrf", explain=False)
 def test_any_text_gets_a_sane_answer(server: Bare, query: str, most: int, fusion: str, explain: bool) -> None:
     answer = sane(server, query, max_results=most, fusion=fusion, explain=explain)
     assert answer["query"] in query

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from skillroute_local.client import Resource
 
 _WITHIN_S = 1.0
-_MOST = 100
+_MAX_COMPLETIONS = 100
 
 
 def kinds(incomplete: str) -> list[str]:
@@ -78,6 +78,6 @@ def _rows(ctx: typer.Context, resource: Resource, where: dict[str, str] | None =
     asked = ctx.params
     try:
         with client_for(asked.get("url"), asked.get("token"), asked.get("sign_region"), within_s=_WITHIN_S) as client:
-            return client.page(resource, limit=_MOST, offset=0, where=where or {})[0]
+            return client.page(resource, limit=_MAX_COMPLETIONS, offset=0, where=where or {})[0]
     except Exception:  # noqa: BLE001
         return []

@@ -47,7 +47,7 @@ def export(
     if unknown := [name for name in kinds if name not in KINDS]:
         raise Misused(f"--kind: {unknown[0]!r} is not one of {', '.join(KINDS)}")
     from skillroute_local.documents import require_new  # noqa: PLC0415 (other commands need none of it)
-    from skillroute_local.exporting import MOST_ROUNDS  # noqa: PLC0415
+    from skillroute_local.exporting import MAX_ROUNDS  # noqa: PLC0415
     from skillroute_local.exporting import export as write  # noqa: PLC0415
 
     if output is not None:
@@ -64,7 +64,7 @@ def export(
     if exported.changed:
         names = ", ".join(exported.changed)
         err.print(
-            f"[yellow]{names} changed while it was read, {MOST_ROUNDS} times over: its lines are of several moments; "
+            f"[yellow]{names} changed while it was read, {MAX_ROUNDS} times over: its lines are of several moments; "
             "export again when less is written[/]",
             soft_wrap=True,
         )

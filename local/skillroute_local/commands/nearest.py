@@ -13,7 +13,7 @@ from skillroute_local.commands.tables import Column, show_table
 if TYPE_CHECKING:
     from skillroute_local.client import Client
 
-_MOST = 3
+_MAX_NEAREST = 3
 _COLUMNS = (Column("cosine"), Column("server"), Column("name"), Column("description", sentences=True))
 _SELECTION = ("query", "needs", "item_type", "server")
 """What a search is of, whatever its thresholds."""
@@ -85,7 +85,7 @@ def _without_thresholds(request: dict[str, Any]) -> dict[str, Any]:
     # All that was to be searched, ranked by the cosine that thresholds are of.
     kept = {name: value for name, value in request.items() if name in _SELECTION}
     everything = {"strategy": "direct", "mode": "semantic", "tool_threshold": 0.0, "include_schemas": False}
-    return {"limit": _MOST} | kept | everything
+    return {"limit": _MAX_NEAREST} | kept | everything
 
 
 def _number(cosine: float | None) -> str:

@@ -16,14 +16,14 @@ from skillroute.search.needs.answer import NeedsSearchResponse
 
 from skillroute_local.connect.catalogue import Catalogue, Item
 
-MOST_IDS = 20
+MAX_IDS = 20
 _IN_THE_ID = ("name", "server", "type")
 
 
 class DetailsArguments(Arguments):
     """What `get_tool_details` takes."""
 
-    ids: list[str] = Field(min_length=1, max_length=MOST_IDS, description="Of search_tools' answer.")
+    ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="Of search_tools' answer.")
 
 
 def search_request(given: SearchToolsArguments) -> SearchRequest:

@@ -15,9 +15,9 @@ from referencing.exceptions import Unresolvable
 
 from skillroute_local.connect.schemas import TooLongError, at_most, validator_of
 
-MOST_PROBLEMS = 5
-_LONGEST_PROBLEM = 300
-_LONGEST_SCHEMA = 4_000
+MAX_PROBLEMS = 5
+_MAX_PROBLEM_LENGTH = 300
+_MAX_SCHEMA_LENGTH = 4_000
 _SMALL = 16_000  # characters
 _LARGEST_SCHEMA = 1_000_000
 _STEPS_IN_PLACE, _STEPS = 500, 20_000
@@ -47,14 +47,14 @@ async def argument_problems(schema: Mapping[str, Any], arguments: Mapping[str, A
 def as_text(schema: Mapping[str, Any]) -> str:
     """Return a schema as it is shown beside what is wrong, cut where it is long."""
     text = json.dumps(schema, ensure_ascii=False)
-    return text if len(text) <= _LONGEST_SCHEMA else f"{text[:_LONGEST_SCHEMA]}…"
+    return text if len(text) <= _MAX_SCHEMA_LENGTH else f"{text[:_MAX_SCHEMA_LENGTH]}…"
 
 
 def _problems(schema: str, arguments: Mapping[str, Any], steps: int) -> list[str]:
     """Return what is wrong with arguments. Raises `TooLongError`; it ends by itself, for a thread cannot be ended."""
     try:
         with at_most(steps):
-            errors = islice(validator_of(schema).iter_errors(arguments), MOST_PROBLEMS)
+            errors = islice(validator_of(schema).iter_errors(arguments), MAX_PROBLEMS)
             return [_sentence(error) for error in errors]
     except (SchemaError, Unresolvable, RecursionError, ValueError, TypeError, KeyError, AttributeError):
         return []
@@ -76,7 +76,7 @@ def _sentence(error: ValidationError) -> str:
         text = f"must be one of {_shown(error.validator_value)}, not {_shown(instance)}"
     else:
         text = error.message
-    return f"{where or 'arguments'}: {text}"[:_LONGEST_PROBLEM]
+    return f"{where or 'arguments'}: {text}"[:_MAX_PROBLEM_LENGTH]
 
 
 def _unknown(name: str, known: list[str]) -> str:

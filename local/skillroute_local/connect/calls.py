@@ -19,7 +19,7 @@ from skillroute_local.mcp_servers.model import ServerError
 logger = logging.getLogger(__name__)
 
 _NEAREST = 3
-_LONGEST_ID = 600
+_MAX_ID_LENGTH = 600
 _ANYTHING: Mapping[str, Any] = {"type": "object"}
 
 
@@ -63,7 +63,7 @@ class Calls:
 
     def unknown(self, id_: str) -> str:
         """Return what to do about an id that no item has."""
-        wanted = id_[:_LONGEST_ID]
+        wanted = id_[:_MAX_ID_LENGTH]
         ids = [item.id for item in self._catalogue.items()]
         near = difflib.get_close_matches(wanted, ids, n=_NEAREST, cutoff=0.5)
         near += [known for known in ids if known.endswith(f"/{wanted}") and known not in near][:_NEAREST]

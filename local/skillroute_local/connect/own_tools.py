@@ -10,7 +10,7 @@ from skillroute.mcp.tools.search_tools import SearchToolsArguments
 
 from skillroute_local.connect import answers
 
-_LONGEST_NAMES = 800  # characters of the servers' names in the description
+_MAX_NAMES_LENGTH = 800  # characters of the servers' names in the description
 
 SEARCH, DETAILS, CALL = "search_tools", "get_tool_details", "call_tool"
 CALL_ARGUMENTS = ("id", "arguments")
@@ -32,7 +32,7 @@ tool's own. With the id of a prompt it returns its messages, with that of a reso
 def own_tools(servers: Iterable[str]) -> list[Json]:
     """Return the three tools as MCP lists them; `servers` are the names of those behind them."""
     names = ", ".join(servers)
-    shown = names if len(names) <= _LONGEST_NAMES else f"{names[:_LONGEST_NAMES]}…"
+    shown = names if len(names) <= _MAX_NAMES_LENGTH else f"{names[:_MAX_NAMES_LENGTH]}…"
     id_ = {"type": "string", "description": "Of search_tools' answer."}
     arguments = {"type": "object", "description": "What the tool takes, by its signature."}
     taken: Json = {

@@ -23,10 +23,10 @@ _Keyword = Callable[[Validator, Any, Any, Any], Iterator[ValidationError] | None
 _LEFT_TO_THE_SERVER = ("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems", "uniqueItems")
 """A regular expression can hold the whole process for hours; the others take quadratic time, and more where nested."""
 
-_MOST_PAIRS = 200_000
+_MAX_PAIRS = 200_000
 """Of the entries of lists that cannot be sorted: the schema of schemas compares each with each."""
 
-_LONGEST_S = 2.0
+_MAX_WAIT_S = 2.0
 """Of a check whose steps are long: messages that nobody reads have large values in them."""
 
 _left: ContextVar[tuple[Iterator[int], float]] = ContextVar("left")
@@ -39,7 +39,7 @@ class TooLongError(Exception):
 @contextmanager
 def at_most(steps: int) -> Iterator[None]:
     """Let checks within this block take so many keywords of schemas. Raises `TooLongError` at the next one."""
-    token = _left.set((iter(range(steps)), time.monotonic() + _LONGEST_S))
+    token = _left.set((iter(range(steps)), time.monotonic() + _MAX_WAIT_S))
     try:
         yield
     finally:
@@ -55,7 +55,7 @@ def validator_of(schema: str) -> Validator:
     """
     read = json.loads(schema)
     kind = validator_for(read, default=Draft202012Validator)
-    if _pairs(read) > _MOST_PAIRS:
+    if _pairs(read) > _MAX_PAIRS:
         raise ValueError("it has long lists of unlike entries")
     if kind is Draft202012Validator:
         for problem in rules_2020_12().iter_errors(read):

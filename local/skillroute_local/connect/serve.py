@@ -30,10 +30,10 @@ _INSTRUCTIONS = (
 )
 _CALL_PARAMS = types.CallToolRequestParams
 _IDLE_SESSION_S = 600.0
-_MOST_SESSIONS = 200
+_MAX_SESSIONS = 200
 """Of agents of older revisions, over HTTP; newer ones have none. One takes 38 KB."""
 
-_MOST_AGENTS = 32
+_MAX_AGENTS = 32
 """That are told of changes, of those that speak HTTP at once."""
 
 _COMPLETE = {"resultType": "complete"}
@@ -96,7 +96,7 @@ class AgentServer:
             agent = id(session.client_params)  # one object for all requests of a connection
             self._sessions.pop(agent, None)
             self._sessions[agent] = session
-            while len(self._sessions) > _MOST_AGENTS:
+            while len(self._sessions) > _MAX_AGENTS:
                 del self._sessions[next(iter(self._sessions))]
 
     def _note_change(self) -> None:
@@ -134,7 +134,7 @@ async def serve_http(server: AgentServer, sock: socket.socket, *, idle_s: float 
     app = server.mcp.streamable_http_app(
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         session_idle_timeout=idle_s,
-        max_sessions=_MOST_SESSIONS,
+        max_sessions=_MAX_SESSIONS,
     )
     config = uvicorn.Config(
         OwnPagesOnly(app, Hosts()), http=RequestsInTime,

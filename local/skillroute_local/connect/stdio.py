@@ -20,7 +20,7 @@ from mcp.server.stdio import stdio_server
 from skillroute_local.connect.lines import Lines
 from skillroute_local.errors import LocalError
 
-_LONGEST_LINE = 64 * 1024 * 1024
+_MAX_LINE_LENGTH = 64 * 1024 * 1024
 _CHUNK = 64 * 1024
 _LOOP_READS_PIPES = os.name == "posix"
 
@@ -70,7 +70,7 @@ async def agent_streams() -> AsyncIterator[tuple[Any, Any]]:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    reader = asyncio.StreamReader(_LONGEST_LINE)
+    reader = asyncio.StreamReader(_MAX_LINE_LENGTH)
     opened = _opened_by_the_loop if _LOOP_READS_PIPES else _opened_by_threads
     async with opened(reader, own_in, own_out) as (out, stop_reading):
 
@@ -78,7 +78,7 @@ async def agent_streams() -> AsyncIterator[tuple[Any, Any]]:
             await out.write(line)
             await out.flush()
 
-        lines = Lines(reader, _LONGEST_LINE, answer)
+        lines = Lines(reader, _MAX_LINE_LENGTH, answer)
         async with stdio_server(lines, out) as (reading, writing):  # type: ignore[arg-type]
             try:
                 yield reading, writing

@@ -17,7 +17,7 @@ from skillroute_local.mcp_servers.model import Limits, Listing, McpServer, Serve
 
 logger = logging.getLogger(__name__)
 
-_FIRST_PAUSE_S, _MOST_PAUSE_S = 1.0, 60.0
+_FIRST_PAUSE_S, _MAX_PAUSE_S = 1.0, 60.0
 """Between two listings of a server that says again and again that its lists have changed."""
 
 Listed = Callable[[McpServer, Listing], Awaitable[None]]
@@ -180,7 +180,7 @@ class Upstream:
             except ServerError as error:  # what it listed before stays
                 logger.warning("changes are not read: %s", error)
             await self._sleep(pause_s)
-            pause_s = min(2 * pause_s, _MOST_PAUSE_S) if self._changed.is_set() else _FIRST_PAUSE_S
+            pause_s = min(2 * pause_s, _MAX_PAUSE_S) if self._changed.is_set() else _FIRST_PAUSE_S
 
     async def _list(self, connection: Connection) -> None:
         listing = await connection.list_all()

@@ -19,7 +19,7 @@ Wanted: TypeAlias = Literal["any", "all"]
 """Whether one of the tools that serve a request is enough, or all of them are needed."""
 
 
-MOST_REQUESTS = 10_000
+MAX_REQUESTS = 10_000
 """Lines of a file that marks are added to: each mark reads and writes all of them."""
 
 
@@ -28,7 +28,7 @@ class TooMany(Refused):
 
     def __init__(self, name: str) -> None:
         remedy = "Download it and begin anew, or take requests out of it: evaluations need some hundred."
-        super().__init__(Problem(409, f"{name} has {MOST_REQUESTS:,} requests, the most there can be", remedy))
+        super().__init__(Problem(409, f"{name} has {MAX_REQUESTS:,} requests, the most there can be", remedy))
 
 
 class JudgementFiles:
@@ -94,7 +94,7 @@ class JudgementFile:
         """
         lines = self._lines()
         places = [at for at, (_, value) in enumerate(lines) if value is not None and value.get("query") == query]
-        if not places and len(lines) >= MOST_REQUESTS:
+        if not places and len(lines) >= MAX_REQUESTS:
             raise TooMany(self.path.name)
         before = lines[places[-1]][1] if places else None
         judged = dict(before or {"query": query})

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from skillroute.core.documents.model import IndexRecord
     from skillroute.wiring import Parts
 
-MOST_TOOLS = 10_000
+MAX_TOOLS = 10_000
 """Of more every second, third, ... is drawn: twice as many take twice as long, and a screen has no room for them."""
 
 
@@ -54,7 +54,7 @@ def _read(parts: Parts) -> tuple[list[IndexRecord], list[IndexRecord], dict[str,
     tools, skills = every(Collection.TOOLS), every(Collection.SKILLS)
     # Whether a tool has requests is no reason to stand elsewhere.
     placed = [replace(tool, vector=model.direction([*tool.vector])) for tool in tools if model and tool.vector]
-    step = -(-len(placed) // MOST_TOOLS) or 1
+    step = -(-len(placed) // MAX_TOOLS) or 1
     drawn = placed[::step]
     left = {"without_vector": len(tools) - len(placed), "left_out": len(placed) - len(drawn)}
     return drawn, [skill for skill in skills if skill.vector is not None], left

@@ -14,7 +14,7 @@ _GROUPS = 1000
 _SUGGESTIONS = 1000
 _TOOLS = 25
 _NEAREST = 6
-_LONGEST_QUERY = 1000
+_MAX_QUERY_LENGTH = 1000
 
 actions = Actions("suggestions")
 
@@ -73,7 +73,7 @@ async def _suggestions(client: AsyncSkillroute, group: dict[str, Any]) -> list[d
 
 
 async def _nearest(client: AsyncSkillroute, group: dict[str, Any]) -> list[dict[str, Any]]:
-    query = f"{group['name']}: {group['description']}"[:_LONGEST_QUERY]
+    query = f"{group['name']}: {group['description']}"[:_MAX_QUERY_LENGTH]
     try:
         found = await client.search_skills(query, limit=_NEAREST, threshold=0.0, mode="semantic")
     except Forbidden:

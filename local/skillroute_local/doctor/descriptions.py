@@ -16,7 +16,7 @@ READ_TOKENS = 256
 """What the default embedding model reads of a tool's text (docs/adr/0003)."""
 
 TOO_LONG_TOKENS = 400
-_MOST_WORDS_OF_A_REPETITION = 8
+_MAX_WORDS_OF_A_REPETITION = 8
 _CHARACTERS_OF_A_TOKEN = 4
 
 # fmt: off
@@ -95,7 +95,7 @@ def repeats_name(catalogue: Catalogue) -> Iterator[Finding]:
             continue
         left = said - _words_of_list(EMPTY_PHRASES)
         phrases = len(said) - len(left)
-        if left and len(tool.description.split()) <= _MOST_WORDS_OF_A_REPETITION + 2 * phrases and left <= _own(tool):
+        if left and len(tool.description.split()) <= _MAX_WORDS_OF_A_REPETITION + 2 * phrases and left <= _own(tool):
             yield Finding(
                 Code.DESCRIPTION_REPEATS_NAME,
                 50,

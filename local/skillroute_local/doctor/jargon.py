@@ -18,7 +18,7 @@ _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _SHORT = 4
 """Letters: an abbreviation has no more."""
 
-_FEWEST_CODES = 2
+_MIN_CODES = 2
 _PART_OF_SERVER = 4
 
 
@@ -57,10 +57,10 @@ def _unknown(tool: Tool) -> list[str]:
     if known == 0 and any(word in of_name and len(word) <= _SHORT for word in unknown):
         return unknown
     coded = [word for word in unknown if word in codes or len(word) <= _SHORT]
-    if len(coded) >= _FEWEST_CODES and len(unknown) >= known:
+    if len(coded) >= _MIN_CODES and len(unknown) >= known:
         return unknown
     # Acronyms are jargon for certain: of these half as many are enough.
-    return unknown if len(codes.intersection(unknown)) >= _FEWEST_CODES and 2 * len(unknown) >= known else []
+    return unknown if len(codes.intersection(unknown)) >= _MIN_CODES and 2 * len(unknown) >= known else []
 
 
 def _is_of(word: str, server: list[str]) -> bool:

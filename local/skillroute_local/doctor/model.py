@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-MOST_WEIGHT = 100
+MAX_WEIGHT = 100
 
 
 class Code(StrEnum):

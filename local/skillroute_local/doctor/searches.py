@@ -9,7 +9,7 @@ from skillroute_local.doctor.descriptions import is_empty
 from skillroute_local.doctor.findable import LOOKED_AT, WITHIN
 from skillroute_local.doctor.model import Tool
 
-LONGEST_QUERY = 1000
+MAX_QUERY_LENGTH = 1000
 """Characters: search-contract."""
 
 _FIRST = 3
@@ -66,7 +66,7 @@ def first_of(tool: Tool, answer: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _cut(text: str) -> str:
-    if len(text) <= LONGEST_QUERY:
+    if len(text) <= MAX_QUERY_LENGTH:
         return text
-    cut = text[:LONGEST_QUERY]
+    cut = text[:MAX_QUERY_LENGTH]
     return cut.rpartition(" ")[0] or cut

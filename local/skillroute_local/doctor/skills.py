@@ -14,9 +14,9 @@ from skillroute_local.doctor.words import words_of
 SHARED = 0.6
 """The share of the smaller skill's tools that the other has as well."""
 
-_FEWEST_SHARED = 3
+_MIN_SHARED = 3
 _WORDED_ALIKE = 0.75
-_FEWEST_WORDS = 5
+_MIN_WORDS = 5
 
 
 def tools_without(catalogue: Catalogue) -> Iterator[Finding]:
@@ -88,7 +88,7 @@ def overlapping(catalogue: Catalogue) -> Iterator[Finding]:
     worded = _worded_alike(skills)
     for pair in sorted(shared.keys() | worded):
         fewer, number = min(len(members[id_]) for id_ in pair), shared.get(pair, 0)
-        is_shared = number >= _FEWEST_SHARED and number >= SHARED * fewer
+        is_shared = number >= _MIN_SHARED and number >= SHARED * fewer
         if not is_shared and pair not in worded:
             continue
         one, other = pair
@@ -118,7 +118,7 @@ def _worded_alike(skills: Sequence[Skill]) -> set[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     for texts, fewest, least in (
         ([words_of(skill.name) for skill in skills], 1, 1.0),
-        ([words_of(" ".join([skill.description, *skill.keywords])) for skill in skills], _FEWEST_WORDS, _WORDED_ALIKE),
+        ([words_of(" ".join([skill.description, *skill.keywords])) for skill in skills], _MIN_WORDS, _WORDED_ALIKE),
     ):
         of: dict[frozenset[int], list[str]] = defaultdict(list)
         for skill, words in zip(skills, texts, strict=True):

@@ -13,7 +13,7 @@ Words = frozenset[int]
 
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"\w+")
-_LONGEST = 64_000
+_MAX_LENGTH = 64_000
 
 
 @cache
@@ -23,7 +23,7 @@ def _encoder() -> Bm25Encoder:
 
 def words_of(text: str) -> Words:
     """Return the words of a text; none for one of stop words alone."""
-    found = _encoder().document(text[:_LONGEST])
+    found = _encoder().document(text[:_MAX_LENGTH])
     return frozenset(found.indices) if found else frozenset()
 
 

@@ -21,8 +21,8 @@ from skillroute_local.evaluating.catalogue import Tool
 from skillroute_local.evaluating.requests import JudgedRequest
 
 _AT_ONCE = 4
-_LONGEST_DESCRIPTION = 2000
-_MOST_ARGUMENTS = 20
+_MAX_DESCRIPTION_LENGTH = 2000
+_MAX_ARGUMENTS = 20
 
 _INSTRUCTIONS = """You write one request that a person would send to an assistant, and that the tool in the JSON
 document serves. The person does not know the tool, only what they need.
@@ -144,8 +144,8 @@ def _word(chat: ChatModel, timeout_s: float, tool: Tool) -> Draft:
     question = {
         "name": tool.name,
         "server": tool.server or None,
-        "description": tool.description[:_LONGEST_DESCRIPTION],
-        "arguments": tool.arguments[:_MOST_ARGUMENTS],
+        "description": tool.description[:_MAX_DESCRIPTION_LENGTH],
+        "arguments": tool.arguments[:_MAX_ARGUMENTS],
     }
     try:
         answer = chat.answer(

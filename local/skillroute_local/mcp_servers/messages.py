@@ -12,7 +12,7 @@ from mcp_types import RequestId
 TOO_LONG = object()
 """In the error that a call gets whose answer was not kept: it is too long, or has no form that is known."""
 
-MOST_VALUES = 250_000
+MAX_VALUES = 250_000
 """Of a message: a million small lists are 3 MB to send, and take a second and 100 MB of memory to read."""
 
 _END_BYTES = 4_096
@@ -116,7 +116,7 @@ class Messages:
 
 def _is_crowded(line: bytes) -> bool:
     """Return whether a line has more values than are read, told without reading it."""
-    return len(line) > MOST_VALUES and _marks(line) > MOST_VALUES and _marks(_STRING.sub(b"", line)) > MOST_VALUES
+    return len(line) > MAX_VALUES and _marks(line) > MAX_VALUES and _marks(_STRING.sub(b"", line)) > MAX_VALUES
 
 
 def _marks(line: bytes) -> int:

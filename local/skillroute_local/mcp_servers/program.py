@@ -29,7 +29,7 @@ from mcp.os.win32.utilities import (
 from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 
-from skillroute_local.mcp_servers.messages import MOST_VALUES, TOO_LONG, Messages, TooLong, answered_id
+from skillroute_local.mcp_servers.messages import MAX_VALUES, TOO_LONG, Messages, TooLong, answered_id
 from skillroute_local.mcp_servers.model import Limits, StdioServer
 from skillroute_local.mcp_servers.share import Share
 
@@ -175,7 +175,7 @@ class _Reader:
 
     def _refused(self, line: TooLong) -> SessionMessage | None:
         """Return the error that the call gets whose answer is too long."""
-        most = f"{MOST_VALUES:,} values" if line.is_crowded else f"{self._most_bytes / 1e6:g} MB"
+        most = f"{MAX_VALUES:,} values" if line.is_crowded else f"{self._most_bytes / 1e6:g} MB"
         if not line.is_answer:
             self._left_out(f"a message of more than {most}")
             return None

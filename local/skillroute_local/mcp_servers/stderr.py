@@ -20,7 +20,7 @@ _WINDOW_S = 1.0
 _PAUSE_S = 0.01
 """After a piece of which lines were left out: else the thread would keep the loop waiting for each piece."""
 
-MOST_LINES = 50
+MAX_LINES = 50
 """That are shown of a second."""
 
 
@@ -39,7 +39,7 @@ class StderrTail:
         self._show = show
         self._clock = clock
         self._began = clock()
-        self._room = MOST_LINES
+        self._room = MAX_LINES
         self._left_out = 0
         self._lines: deque[str] = deque(maxlen=_LINES)
         reader, writer = os.pipe()
@@ -97,7 +97,7 @@ class StderrTail:
     def _begin_window(self) -> None:
         if self._clock() - self._began >= _WINDOW_S:
             self._tell_left_out()
-            self._began, self._room = self._clock(), MOST_LINES
+            self._began, self._room = self._clock(), MAX_LINES
 
     def _tell_left_out(self) -> None:
         if self._left_out and self._show is not None:

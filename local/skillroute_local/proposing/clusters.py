@@ -18,7 +18,7 @@ NONE = -1
 """The label of what is too far from every cluster."""
 
 _SEED = 7
-_MOST_POINTS = 1_500  # Ward's method is quadratic; from here on it merges small clusters instead of tools
+_MAX_POINTS = 1_500  # Ward's method is quadratic; from here on it merges small clusters instead of tools
 _GROUPS = 1_000
 _ROUNDS = 10
 _ROUNDS_TRIED = 3  # enough to compare numbers of clusters by
@@ -27,8 +27,8 @@ _GOOD_ENOUGH = 0.9
 _UNRELATED = 0.95
 _UNRELATED_AT_BEST = 0.99
 _SAMPLE = 2_000
-_AT_MOST = 2.0
-_FEWEST_AT_MOST = 20
+_MAX_RATIO = 2.0
+_MIN_OF_MAX = 20
 
 Step = Callable[[int, int], object]
 """Called with how many steps are done, and of how many."""
@@ -117,7 +117,7 @@ def most_of(n: int) -> int:
 
     A skill of a third of all tools narrows no search, and nobody reads through it.
     """
-    return max(_FEWEST_AT_MOST, round(_AT_MOST * math.sqrt(n)))
+    return max(_MIN_OF_MAX, round(_MAX_RATIO * math.sqrt(n)))
 
 
 def _bounded(vectors: Matrix, weights: Matrix, found: Clustering, min_size: int) -> Clustering:
@@ -144,7 +144,7 @@ def _bounded(vectors: Matrix, weights: Matrix, found: Clustering, min_size: int)
 def _hierarchy(vectors: Matrix, weights: Matrix) -> tuple[Labels, list[tuple[int, int]]]:
     """Return the group of each vector, and the merges of the groups. Few vectors are a group each."""
     n = len(vectors)
-    if n <= _MOST_POINTS:
+    if n <= _MAX_POINTS:
         return np.arange(n), ward_merges(vectors, weights)
     small = k_means(vectors, _GROUPS, _SEED, weights=weights, rounds=2)
     present, group_of = np.unique(small, return_inverse=True)

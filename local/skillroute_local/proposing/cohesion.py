@@ -9,7 +9,7 @@ from skillroute_local.proposing.k_means import Labels, Matrix, refined
 from skillroute_local.proposing.ward import cut, ward_merges
 
 _ROUNDS = 10
-_MOST = 1_500  # Ward's method is quadratic
+_MAX_VECTORS = 1_500  # Ward's method is quadratic
 _UNLIKE = 0.8
 _WORTH_IT = 1.25
 
@@ -44,7 +44,7 @@ def split_unlike(vectors: Matrix, labels: Labels, weights: Matrix, *, min_size: 
     groups = [np.flatnonzero(labels == number) for number in range(count)]
     sized = [alike(vectors[rows]) for rows in groups if len(rows) >= min_size]
     least = _UNLIKE * float(np.median(sized)) if sized else 0.0
-    waiting = [rows for rows in groups if min_size < len(rows) <= _MOST]
+    waiting = [rows for rows in groups if min_size < len(rows) <= _MAX_VECTORS]
     while waiting:
         rows = waiting.pop()
         before = alike(vectors[rows])
@@ -83,7 +83,7 @@ def split_large(vectors: Matrix, labels: Labels, weights: Matrix, *, most: int) 
 
 def _half(vectors: Matrix, weights: Matrix) -> NDArray[np.bool_]:
     """Return which of a group's tools go: Ward's half if it has a quarter of them, else one end of its axis."""
-    if len(vectors) <= _MOST:
+    if len(vectors) <= _MAX_VECTORS:
         halves = refined(vectors, cut(ward_merges(vectors, weights), 2), 2, weights=weights, rounds=_ROUNDS)
         if min(np.bincount(halves, minlength=2)) >= len(vectors) / 4:
             first: NDArray[np.bool_] = halves == 1

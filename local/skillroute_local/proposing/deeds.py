@@ -12,7 +12,7 @@ from skillroute.skills.suggestions.drafts import MORE_VERBS
 from skillroute_local.proposing.words import ToolText, singular, topic_text
 
 _WORD = re.compile(r"[^\W\d_][^\W_]*")
-_MOST = 3
+_MAX_DEEDS = 3
 _NO_DEEDS = frozenset({"bulk", "execute", "fetch", "make", "manage", "query", "read", "retrieve", "run", "set", "show"})
 """Such as nobody says of a purpose where there are others."""
 
@@ -32,7 +32,7 @@ def deeds_of(group: Sequence[ToolText]) -> tuple[str, ...]:
         words = _WORD.findall(split_name(tool.name).lower())
         counts.update([word for word in words[:-1] if word in VERBS | MORE_VERBS][:1])
     ranked = sorted(counts, key=lambda verb: (verb in _NO_DEEDS, -counts[verb], verb))
-    return tuple(ranked[:_MOST])
+    return tuple(ranked[:_MAX_DEEDS])
 
 
 def covered(group: Sequence[ToolText], name: str) -> float:

@@ -28,8 +28,8 @@ _ENOUGH = 0.5  # a phrase that stands in half of a group's tools names the group
 _ADDS = 0.15
 _SAME_DEED = 0.6
 _VERB_FIRST = 0.6
-_FEWEST_FIRST = 3
-_LONGEST_PRODUCT = 2
+_MIN_FIRST = 3
+_MAX_PRODUCT_LENGTH = 2
 _SEEN_IN_PLURAL = 0.15
 _SEEN_COUNTED = 2
 # Words that names begin with by chance too seldom to be found out, and such as say how a thing is, not what it is.
@@ -90,7 +90,7 @@ def vocabulary_of(tools: Sequence[ToolText]) -> Vocabulary:
     verbs = {
         word
         for word, count in first.items()
-        if count >= min(_FEWEST_FIRST, len(tools)) and count >= _VERB_FIRST * anywhere[word]
+        if count >= min(_MIN_FIRST, len(tools)) and count >= _VERB_FIRST * anywhere[word]
     }
     known = {word for tool in tools for word in _words(f"{split_name(tool.name)} {tool.description}")}
     written = Counter(word for tool in tools for word in _words(f"{split_name(tool.name)} {gist(tool.description)}"))
@@ -252,7 +252,7 @@ def _product(group: Sequence[ToolText], vocabulary: Vocabulary) -> str:
     if len(servers) > 1:
         return ""
     words = [word for word in _WORD.findall(servers.pop().partition(":")[0]) if word.lower() not in _SERVER_WORDS]
-    if not 0 < len(words) <= _LONGEST_PRODUCT or vocabulary.proper.isdisjoint(word.lower() for word in words):
+    if not 0 < len(words) <= _MAX_PRODUCT_LENGTH or vocabulary.proper.isdisjoint(word.lower() for word in words):
         return ""
     if not any(word != word.lower() or word in vocabulary.capital for word in words):
         return ""  # a department of one's own ("warehouse"), and no product

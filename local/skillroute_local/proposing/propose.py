@@ -31,7 +31,7 @@ from skillroute_local.proposing.words import ToolText, examples_of, keywords_of
 
 _PAGE = 500
 _PURPOSE = 0.5
-_LONGEST_DESCRIPTION = 1000  # only its first sentence is read
+_MAX_DESCRIPTION_LENGTH = 1000  # only its first sentence is read
 
 
 @dataclass(slots=True)
@@ -136,7 +136,7 @@ def _read(database: Database, wanted: Wanted, step: Callable[[int, int], object]
             continue
         content = item.content
         server = content.key.server or None
-        texts.append(ToolText(content.key.name, content.description[:_LONGEST_DESCRIPTION], server))
+        texts.append(ToolText(content.key.name, content.description[:_MAX_DESCRIPTION_LENGTH], server))
         sources.append(server or item.id)
         vectors.append(np.array(vector, np.float32))
     matrix = np.stack(vectors) if vectors else np.zeros((0, 1), np.float32)

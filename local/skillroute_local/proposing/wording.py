@@ -24,8 +24,8 @@ KEYWORDS = "keywords"
 _AT_ONCE = 4
 _EXAMPLES = 8
 _ALSO = 8
-_LONGEST_NAME, _LONGEST_DESCRIPTION, _LONGEST_KEYWORD, _LONGEST_EXAMPLE = 255, 1000, 64, 256
-_LONGEST_ID = 64
+_MAX_NAME_LENGTH, _MAX_DESCRIPTION_LENGTH, _MAX_KEYWORD_LENGTH, _MAX_EXAMPLE_LENGTH = 255, 1000, 64, 256
+_MAX_ID_LENGTH = 64
 
 _INSTRUCTIONS = """You name a skill: a group of tools that an AI agent may use. The JSON document says which words are
 typical of the group, what some of its tools say of themselves, and what the other groups are about.
@@ -177,16 +177,16 @@ def _from_answer(topic: Topic, answer: Mapping[str, Any]) -> NewSkill:
 
 def _skill(topic: Topic, name: str, description: str, keywords: Sequence[str]) -> NewSkill:
     """Make a skill of texts of any length, cut to what a skill may have (skill-contract BR-001)."""
-    line = _line(name)[:_LONGEST_NAME]
-    lower = (_line(keyword).lower()[:_LONGEST_KEYWORD].strip() for keyword in keywords)
+    line = _line(name)[:_MAX_NAME_LENGTH]
+    lower = (_line(keyword).lower()[:_MAX_KEYWORD_LENGTH].strip() for keyword in keywords)
     # Names in other scripts have no letters to make an id of.
     named = line if re.search("[a-z0-9]", line.lower()) else topic.title
     return NewSkill(
         id=skill_id_of(named),
         name=line,
-        description=_line(description)[:_LONGEST_DESCRIPTION],
+        description=_line(description)[:_MAX_DESCRIPTION_LENGTH],
         keywords=tuple(dict.fromkeys(filter(None, lower)))[:20],
-        examples=tuple(text.name for text in topic.examples if len(text.name) <= _LONGEST_EXAMPLE)[:_EXAMPLES],
+        examples=tuple(text.name for text in topic.examples if len(text.name) <= _MAX_EXAMPLE_LENGTH)[:_EXAMPLES],
     )
 
 
@@ -199,5 +199,5 @@ def _free(id_: str, taken: set[str]) -> str:
     number, free = 1, id_
     while free in taken:
         number += 1
-        free = f"{id_[: _LONGEST_ID - 1 - len(str(number))]}_{number}"
+        free = f"{id_[: _MAX_ID_LENGTH - 1 - len(str(number))]}_{number}"
     return free

@@ -15,9 +15,9 @@ from skillroute_local.proposing.stop_words import STOP_WORDS
 _WORD = re.compile(r"[^\W\d_][^\W_]*")
 _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|\n")
 _BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
-_LONGEST_GIST = 200
-_LONGEST_WORD = 32
-_LONGEST_WITHOUT_SPACES = 4  # a "word" of a script that puts no spaces between them is a clause when it is longer
+_MAX_GIST_LENGTH = 200
+_MAX_WORD_LENGTH = 32
+_MAX_WITHOUT_SPACES_LENGTH = 4  # a "word" of a script that puts no spaces between them is a clause when it is longer
 _NAME_COUNTS, _GIST_COUNTS, _SERVER_COUNTS = 2.0, 1.0, 0.3
 _PHRASE_COUNTS = 1.2
 _WORTH = 0.15
@@ -41,7 +41,7 @@ def gist(description: str) -> str:
     >>> gist("Creates an event.\\nTakes a date (e.g. tomorrow)."), gist("  ")
     ('Creates an event', '')
     """
-    return " ".join(_SENTENCE_END.split(description.strip(), maxsplit=1)[0].split())[:_LONGEST_GIST].strip()
+    return " ".join(_SENTENCE_END.split(description.strip(), maxsplit=1)[0].split())[:_MAX_GIST_LENGTH].strip()
 
 
 def topic_text(description: str) -> str:
@@ -165,9 +165,9 @@ def _words(text: str) -> list[str]:
 
 def _is_word(word: str) -> bool:
     if word.isascii():
-        return 2 < len(word) <= _LONGEST_WORD
+        return 2 < len(word) <= _MAX_WORD_LENGTH
     spaceless = any("\u3040" <= character <= "\u9fff" for character in word)
-    return 1 < len(word) <= (_LONGEST_WITHOUT_SPACES if spaceless else _LONGEST_WORD)
+    return 1 < len(word) <= (_MAX_WITHOUT_SPACES_LENGTH if spaceless else _MAX_WORD_LENGTH)
 
 
 def spellings(group: Iterable[ToolText]) -> dict[str, str]:

@@ -24,7 +24,7 @@ from skillroute.registry.refresh import refresh
 from skillroute.registry.repository import RegistryRepository
 from skillroute.registry.search.model import BOOSTS
 from skillroute.registry.search.repository import (
-    LONGEST_SHOWN,
+    MAX_SHOWN_LENGTH,
     KeywordHit,
     KeywordHits,
     RegistryScope,
@@ -392,14 +392,14 @@ class TestKeywordSearch:
 
     def test_a_description_is_shown_up_to_a_length(self, database: Database) -> None:
         long = put(database, server("/a", description="é" * 30_000), tools={"t": "é" * 30_000, "u": "é" * 20_000})
-        cut = "é" * LONGEST_SHOWN + "…"
+        cut = "é" * MAX_SHOWN_LENGTH + "…"
         assert (
             database.read(lambda s: RegistrySearchRepository(s).found([long], room=100))[long].content.description
             == cut
         )
         ids = [tool.id for tool in database.read(lambda s: RegistrySearchRepository(s).tools_of([], [long]))]
         details = database.read(lambda s: RegistrySearchRepository(s).tool_details(ids, room=100))
-        assert {each.description for each in details.values()} == {cut, "é" * LONGEST_SHOWN}
+        assert {each.description for each in details.values()} == {cut, "é" * MAX_SHOWN_LENGTH}
 
 
 @pytest.mark.parametrize("org", ["acme", 'say "acme"', "it's, {acme}", "back\\slash", "NULL", "ünï☃ x", "doc"])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.catalogue import mentions as module
 from skillroute.catalogue.mentions import Named, is_ordinary, mentions, plain
-from skillroute.catalogue.names import LONGEST_KEY, LONGEST_NAME_WORDS, name_key
+from skillroute.catalogue.names import MAX_KEY_LENGTH, MAX_NAME_WORDS, name_key
 
 
 def named(query: str, *tools: tuple[str, str | None]) -> list[tuple[str, str | None]]:
@@ -197,11 +197,11 @@ def test_any_name_with_a_word_is_one_as_code(name: str) -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_is_read(query: str) -> None:
-    assert all(len(key) <= LONGEST_KEY for key in mentions(query).keys)
+    assert all(len(key) <= MAX_KEY_LENGTH for key in mentions(query).keys)
 
 
 def test_names_are_looked_for_up_to_a_number_of_words() -> None:
-    words = [f"w{n}" for n in range(LONGEST_NAME_WORDS + 1)]
+    words = [f"w{n}" for n in range(MAX_NAME_WORDS + 1)]
     assert names("use " + " ".join(words[:-1]), " ".join(words[:-1]))
     assert not names("use " + " ".join(words), " ".join(words))
 
@@ -215,13 +215,13 @@ def test_names_are_looked_for_up_to_a_number_of_words() -> None:
 )  # fmt: skip
 def test_a_long_request_is_read_fast_and_gives_a_bounded_number_of_names(query: str) -> None:
     began = time.process_time()
-    assert len(mentions(query).keys) <= 200 * LONGEST_NAME_WORDS * 2
+    assert len(mentions(query).keys) <= 200 * MAX_NAME_WORDS * 2
     assert time.process_time() - began < 0.5
 
 
 def test_what_is_longer_than_any_name_is_not_looked_for() -> None:
-    word = "x_" * (LONGEST_KEY // 2)
-    assert not any(len(key) > LONGEST_KEY for key in mentions(f"{word} a_ {word}y b").keys)
+    word = "x_" * (MAX_KEY_LENGTH // 2)
+    assert not any(len(key) > MAX_KEY_LENGTH for key in mentions(f"{word} a_ {word}y b").keys)
 
 
 def test_a_name_of_the_largest_size_is_looked_for_whatever_folding_makes_of_it() -> None:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from skillroute_local.client import Client
 from skillroute_local.doctor import Asked, Tool
-from skillroute_local.doctor.searches import LONGEST_QUERY, first_of, rank_of, request_of
+from skillroute_local.doctor.searches import MAX_QUERY_LENGTH, first_of, rank_of, request_of
 from skillroute_local.doctor_reading import search_for
 
 Row = dict[str, Any]
@@ -133,7 +133,7 @@ def test_a_near_duplicate_of_a_result_is_found_with_it() -> None:
 
 def test_a_request_is_as_long_as_it_may_be() -> None:
     long = request_of(Tool(1, "web", "a", description="some  words\n" * 200))["query"]
-    assert len(long) <= LONGEST_QUERY
+    assert len(long) <= MAX_QUERY_LENGTH
     assert long.startswith("some words some")
     assert long.endswith(("some", "words"))
-    assert len(request_of(Tool(1, "web", "a", description="字" * 2000))["query"]) == LONGEST_QUERY
+    assert len(request_of(Tool(1, "web", "a", description="字" * 2000))["query"]) == MAX_QUERY_LENGTH

@@ -35,7 +35,7 @@ class Ended:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_LOOK_EVERY_S", "_SHORTEST_PAUSE_S", "_LONGEST_PAUSE_S"):
+    for name in ("_LOOK_EVERY_S", "_MIN_PAUSE_S", "_MAX_PAUSE_S"):
         monkeypatch.setattr(supervisor, name, 0.001)
 
 

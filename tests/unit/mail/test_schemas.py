@@ -14,18 +14,18 @@ from skillroute.mail.schemas import MAIL_FIELDS, MailGiven, read_mail
 
 NOW = 1_767_604_320_000_000
 MESSAGE: dict[str, Any] = {"key": "m", "project": "p", "from": "BlueLake", "to": ["GreenHill"], "subject": "S"}
-LEAST: dict[MailKind, dict[str, Any]] = {
+SMALLEST: dict[MailKind, dict[str, Any]] = {
     "project": {"key": "p", "name": "P"},
     "product": {"key": "p", "name": "P"},
     "agent": {"name": "BlueLake"},
     "message": MESSAGE,
 }
-EVERY = pytest.mark.parametrize("kind", list(LEAST))
+EVERY = pytest.mark.parametrize("kind", list(SMALLEST))
 KEYED = pytest.mark.parametrize("kind", ["project", "product", "message"])
 
 
 def read(kind: MailKind, **said: Any) -> MailGiven:
-    return read_mail(kind, LEAST[kind] | said, now_ts=NOW)
+    return read_mail(kind, SMALLEST[kind] | said, now_ts=NOW)
 
 
 def refusal(kind: MailKind, **said: Any) -> tuple[str, str]:
@@ -100,14 +100,16 @@ def test_what_is_no_object_is_refused(kind: MailKind, raw: object) -> None:
 @EVERY
 def test_what_is_not_known_is_left_out(kind: MailKind) -> None:
     assert read(kind, org_id="acme", threadid="t") == read(kind)
-    assert [warning.field for warning in MAIL_FIELDS[kind].warnings({**LEAST[kind], "threadid": "t"})] == ["threadid"]
+    assert [warning.field for warning in MAIL_FIELDS[kind].warnings({**SMALLEST[kind], "threadid": "t"})] == [
+        "threadid"
+    ]
 
 
 @EVERY
 def test_what_is_missing_is_named(kind: MailKind) -> None:
-    for name in LEAST[kind]:
+    for name in SMALLEST[kind]:
         with pytest.raises(InvalidInput) as refused:
-            read_mail(kind, {key: value for key, value in LEAST[kind].items() if key != name}, now_ts=NOW)
+            read_mail(kind, {key: value for key, value in SMALLEST[kind].items() if key != name}, now_ts=NOW)
         assert refused.value.field == name
 
 

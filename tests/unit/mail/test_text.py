@@ -15,7 +15,7 @@ from skillroute.core.documents.term_weights import weight
 from skillroute.mail.text import (
     MAX_LEXEME_BYTES,
     MAX_TERMS,
-    MOST_IMPACT,
+    MAX_IMPACT,
     SearchText,
     folded,
     impacts,
@@ -46,7 +46,7 @@ def test_no_impact_is_above_the_most_and_one_term_alone_comes_near_it() -> None:
     """Coverage is a share of it (docs/adr/0040)."""
     [impact] = impacts(SearchText("", "invoice")).values()
     [often] = impacts(SearchText("invoice " * 20, "")).values()
-    assert impact < often < MOST_IMPACT == pytest.approx(often, abs=0.25)
+    assert impact < often < MAX_IMPACT == pytest.approx(often, abs=0.25)
 
 
 def query(text: str) -> list[str]:

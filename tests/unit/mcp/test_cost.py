@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from skillroute.mcp.cost import check_batch, cost_of
 from skillroute.mcp.rpc import Message, RpcError
-from skillroute.mcp.tools.tool_details import MOST_IDS
-from skillroute.search.cost import MOST_UNITS
+from skillroute.mcp.tools.tool_details import MAX_IDS
+from skillroute.search.cost import MAX_UNITS
 
 from tests.unit.search.test_cost import LONG
 
@@ -27,7 +27,7 @@ def test_what_is_not_done_is_not_charged_for() -> None:
     def cost(name: Any, **arguments: Any) -> float:
         return cost_of(Message("tools/call", {"name": name, "arguments": arguments}, 1))
 
-    assert cost("get_tool_details", ids=list(range(MOST_IDS))) == 2.0
+    assert cost("get_tool_details", ids=list(range(MAX_IDS))) == 2.0
     assert cost("get_tool_details", ids=list(range(14_990))) == 2.0
     assert cost("get_tool_details", ids=[1], query=LONG, needs=[LONG] * 10) < 1.1
     assert cost("search_tools", query="water the plants", ids=list(range(14_990))) == 1.0
@@ -36,7 +36,7 @@ def test_what_is_not_done_is_not_charged_for() -> None:
 
 
 def test_the_heaviest_call_costs_no_more_than_a_search_may() -> None:
-    assert 50.0 < cost_of(call(needs=[LONG] * 10, limit=50, budget_tokens=20_000)) < MOST_UNITS
+    assert 50.0 < cost_of(call(needs=[LONG] * 10, limit=50, budget_tokens=20_000)) < MAX_UNITS
 
 
 def test_budgets_of_tokens_and_long_queries_cost_more() -> None:

@@ -14,9 +14,9 @@ from skillroute.core.embedding.tokens import TokenCounter
 from skillroute.mcp.fit import byte_limit, fit, token_limit
 from skillroute.mcp.rpc import to_text
 from skillroute.mcp.shown import DETAILS, Detail, forms
-from skillroute.mcp.tools.search_tools import _OUTPUT, LEAST_TOKENS, TOKENS_OF_A_NEED, answer
+from skillroute.mcp.tools.search_tools import _OUTPUT, MIN_TOKENS, TOKENS_OF_A_NEED, answer
 from skillroute.search.answer.optional_fields import LimitedSearchResponse
-from skillroute.search.model import MOST_NEEDS, EnrichedTool, SearchMetadata, SearchResponse, SkillMatch
+from skillroute.search.model import MAX_NEEDS, EnrichedTool, SearchMetadata, SearchResponse, SkillMatch
 from skillroute.search.needs.answer import NeedAnswered, NeededTool, NeedsMetadata, NeedsSearchResponse
 
 
@@ -71,7 +71,7 @@ SKILLS = st.lists(
 
 
 @settings(max_examples=max(200, settings.default.max_examples))
-@given(TOOLS, DEGRADED, SKILLS, st.sampled_from(DETAILS), st.integers(LEAST_TOKENS, 1500), st.booleans())
+@given(TOOLS, DEGRADED, SKILLS, st.sampled_from(DETAILS), st.integers(MIN_TOKENS, 1500), st.booleans())
 @example([], [], [SkillMatch(id="a_" * 32, name="n", description="d", score=0.1, tool_count=0)], "full", 100, False)
 @example([tool("x" * 256)] * 8, ["embedding_unavailable", "vectors_missing", "index_stale"], [], "full", 100, True)
 def test_a_budget_is_never_exceeded_and_an_answer_never_empty_when_something_fits(
@@ -110,15 +110,15 @@ def needed(confidences: list[float | None], tools: list[EnrichedTool], **more: A
 @settings(max_examples=max(200, settings.default.max_examples))
 @given(
     TOOLS,
-    st.lists(st.none() | st.floats(0, 1), min_size=1, max_size=MOST_NEEDS),
+    st.lists(st.none() | st.floats(0, 1), min_size=1, max_size=MAX_NEEDS),
     st.sampled_from(DETAILS),
     st.integers(0, 500),
 )
-@example([tool("x" * 256)] * 8, [0.4321] * MOST_NEEDS, "full", 0)
+@example([tool("x" * 256)] * 8, [0.4321] * MAX_NEEDS, "full", 0)
 def test_what_is_said_of_needs_is_within_the_budget(
     tools: list[EnrichedTool], confidences: list[float | None], most: Detail, more: int
 ) -> None:
-    budget = LEAST_TOKENS + TOKENS_OF_A_NEED * len(confidences) + more
+    budget = MIN_TOKENS + TOKENS_OF_A_NEED * len(confidences) + more
     degraded = ["embedding_unavailable", "vectors_missing", "index_stale"]
     response = needed(confidences, tools, degraded=degraded, schemas_omitted=["1"] * 50, descriptions_cut=True)
     shown = answer(response, most, [byte_limit(), token_limit(counter(), budget)], by_budget=True)

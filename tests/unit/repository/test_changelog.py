@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 CHANGELOG = Path(__file__).parents[3] / "CHANGELOG.md"
-MOST_BULLETS = 60  # of one release
+MAX_BULLETS = 60  # of one release
 ALIKE_FROM = 0.5
 """Of the words of two bullets, the part that both have: in 0.2.0 the most alike pair has 0.22; the Python client's
 bullet, which stood there three times, 1, and in other words 0.6."""
@@ -52,7 +52,7 @@ def complaints(text: str) -> list[str]:
         if len(line) > 120:
             found.append(f"line {number} has {len(line)} characters, 120 are the most")
     for release, said in bullets(text).items():
-        if len(said) > MOST_BULLETS:
+        if len(said) > MAX_BULLETS:
             found.append(f"{release} has {len(said)} bullets: say less, or say it together")
         for one, other in combinations(said, 2):
             if likeness(one, other) >= ALIKE_FROM:

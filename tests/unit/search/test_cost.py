@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from skillroute.core.errors.model import InvalidInput
-from skillroute.search.batch.search import MOST_SEARCHES
-from skillroute.search.cost import MOST_UNITS, cost_of, cost_of_batch, cost_of_one
+from skillroute.search.batch.search import MAX_SEARCHES
+from skillroute.search.cost import MAX_UNITS, cost_of, cost_of_batch, cost_of_one
 from skillroute.search.model import SearchRequest
 
 LONG = ", ".join(f"water plant number {number} in the garden" for number in range(30))[:1000]
@@ -57,24 +57,24 @@ def test_clauses_cost_nothing_where_they_are_not_looked_for() -> None:
 
 def test_as_many_plain_searches_as_a_batch_may_have_are_within_its_limit() -> None:
     plain = SearchRequest(query="water the plants", limit=50)
-    assert cost_of_batch([plain] * MOST_SEARCHES) < MOST_UNITS
+    assert cost_of_batch([plain] * MAX_SEARCHES) < MAX_UNITS
 
 
 def test_a_batch_that_costs_too_much_is_refused_with_the_limit_and_what_to_do() -> None:
     with pytest.raises(InvalidInput, match=r"searches: cost as much as \d+ plain.*may cost 60: send fewer.*explain"):
-        cost_of_batch([SearchRequest(**HEAVIEST)] * MOST_SEARCHES)
+        cost_of_batch([SearchRequest(**HEAVIEST)] * MAX_SEARCHES)
 
 
 def test_one_search_with_needs_costs_no_more_than_a_batch_may() -> None:
     needs = [f"{number}: {LONG}"[:1000] for number in range(10)]
     allowed = SearchRequest(needs=needs, limit=50)
-    assert cost_of_one(allowed) == cost_of(allowed) < MOST_UNITS
+    assert cost_of_one(allowed) == cost_of(allowed) < MAX_UNITS
     with pytest.raises(InvalidInput, match=r"needs: cost as much as \d+ plain.*may cost 60: send fewer or shorter"):
         cost_of_one(SearchRequest(needs=needs, limit=50, explain=True))
 
 
 def test_a_search_of_one_query_is_never_too_much() -> None:
-    assert cost_of_one(SearchRequest(**HEAVIEST, mode="hybrid_rerank")) < MOST_UNITS
+    assert cost_of_one(SearchRequest(**HEAVIEST, mode="hybrid_rerank")) < MAX_UNITS
 
 
 def test_what_could_not_be_read_costs_nothing() -> None:

@@ -15,7 +15,7 @@ MAX_NAME = 64
 """How long a tool's name may be, in characters: OpenAI's limit, which is the narrowest."""
 MAX_FOUND = 50
 """How many tools one search finds at most."""
-MOST_NEEDS = 10
+MAX_NEEDS = 10
 """That one search serves."""
 
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]+")
@@ -129,7 +129,7 @@ def search_arguments(arguments: Any, default_limit: int) -> Asked:
 
 def most_of(needs: Sequence[str] | None, default_limit: int) -> int:
     """Return how many tools are found for needs where nobody says how many: two for each, up to ten."""
-    return max(default_limit, min(MOST_NEEDS, 2 * len(needs or ())))
+    return max(default_limit, min(MAX_NEEDS, 2 * len(needs or ())))
 
 
 def asked_for(limit: int) -> int:
@@ -148,7 +148,7 @@ SEARCH_SCHEMA: dict[str, Any] = {
         "needs": {
             "type": "array",
             "items": {"type": "string"},
-            "maxItems": MOST_NEEDS,
+            "maxItems": MAX_NEEDS,
             "description": "What the task needs, one by one; rather than query.",
         },
         "query": {"type": "string", "description": "What is needed, in plain words."},

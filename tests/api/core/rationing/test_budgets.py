@@ -9,8 +9,8 @@ import anyio
 import pytest
 from fastapi.testclient import TestClient
 from skillroute.core.embedding.hashing import HashingEmbedder
-from skillroute.core.http.one_at_a_time import MOST_OF_ORGANISATION, OneAtATime
-from skillroute.search.batch.search import MOST_SEARCHES
+from skillroute.core.http.one_at_a_time import MAX_PER_ORGANISATION, OneAtATime
+from skillroute.search.batch.search import MAX_SEARCHES
 from skillroute.search.search import ToolSearch
 from skillroute_local.server import local_app
 
@@ -114,7 +114,7 @@ def test_over_mcp_a_tool_says_when_to_try_again_and_other_methods_answer_an_erro
 
 
 def test_a_batch_whose_work_is_too_much_is_422_and_does_and_costs_nothing(client: TestClient) -> None:
-    answer = client.post(f"{SEARCH}/batch", json={"searches": [HEAVIEST] * MOST_SEARCHES}, headers=of("acme"))
+    answer = client.post(f"{SEARCH}/batch", json={"searches": [HEAVIEST] * MAX_SEARCHES}, headers=of("acme"))
     assert answer.status_code == 422
     [problem] = answer.json()["detail"]
     assert problem["loc"] == ["body", "searches"]
@@ -215,7 +215,7 @@ def test_a_search_whose_body_is_not_whole_keeps_no_heavy_work_waiting(system: Sy
 
 
 def test_an_organisation_has_few_batches_under_way_at_once(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    waiting = {"acme": MOST_OF_ORGANISATION}
+    waiting = {"acme": MAX_PER_ORGANISATION}
     before = OneAtATime.run
 
     async def beside(self: OneAtATime, caller: Any, work: Any) -> Any:

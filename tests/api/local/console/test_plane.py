@@ -53,7 +53,7 @@ def test_tools_and_skills_have_a_place(system: System, tmp_path: Path) -> None:
 def test_more_tools_than_there_is_room_for_are_left_out_evenly(
     system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(map_page, "MOST_TOOLS", 3)
+    monkeypatch.setattr(map_page, "MAX_TOOLS", 3)
     system.put(*(f"tool_{number}" for number in range(8)))
     points = points_of(system, tmp_path, lambda: nullcontext(system.parts))
     assert (len(points["tools"]), points["left_out"]) == (3, 5)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from skillroute.core.errors.model import StatementRejected
-from skillroute.search.batch.search import MOST_SEARCHES
+from skillroute.search.batch.search import MAX_SEARCHES
 from skillroute.search.search import ToolSearch
 
 from tests.builders import System
@@ -57,14 +57,14 @@ def test_each_search_has_its_answer_or_its_error_in_order(filled: TestClient) ->
     assert (body["metadata"]["answered"], body["metadata"]["failed"]) == (2, 4)
 
 
-@pytest.mark.parametrize("searches", [[], [{"query": "x"}] * (MOST_SEARCHES + 1), None, {"query": "x"}])
+@pytest.mark.parametrize("searches", [[], [{"query": "x"}] * (MAX_SEARCHES + 1), None, {"query": "x"}])
 def test_the_number_of_searches_is_limited_and_the_limit_is_named(client: TestClient, searches: Any) -> None:
     response = client.post(ROUTE, json={"searches": searches})
     assert response.status_code == 422
     [problem] = response.json()["detail"]
     assert problem["loc"] == ["body", "searches"]
-    if searches and len(searches) > MOST_SEARCHES:
-        assert str(MOST_SEARCHES) in problem["msg"]
+    if searches and len(searches) > MAX_SEARCHES:
+        assert str(MAX_SEARCHES) in problem["msg"]
 
 
 def test_the_headers_say_how_all_of_them_were_answered(filled: TestClient) -> None:

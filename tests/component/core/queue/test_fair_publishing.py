@@ -16,7 +16,7 @@ from tests.component.core.queue.clocked import CLASSIFY, Clocked, relay
 from tests.doubles import EdgeIndexes, in_threads
 from tests.soak import SOAK
 
-MOST = 20
+MAX_COUNT = 20
 # More than is published at once.
 BACKLOG = 5000 if SOAK else 1200
 ACME, GLOBEX = of_org("acme"), of_org("globex")
@@ -25,7 +25,7 @@ ACME, GLOBEX = of_org("acme"), of_org("globex")
 @pytest.fixture
 def narrow(database_url: str, edge_indexes: EdgeIndexes, queue: Clocked) -> Iterator[System]:
     """A system whose organisations may have 20 messages in flight."""
-    with lent_system(database_url, edge_indexes, queue=queue, org_in_flight=MOST) as system:
+    with lent_system(database_url, edge_indexes, queue=queue, org_in_flight=MAX_COUNT) as system:
         yield system
 
 
@@ -54,7 +54,7 @@ def test_a_tool_is_published_at_once_and_received_first_beside_a_backlog(narrow:
     # WHEN
     [tool_id] = narrow.put("t", caller=GLOBEX)
     # THEN
-    assert received(queue).index(tool_id) <= MOST
+    assert received(queue).index(tool_id) <= MAX_COUNT
 
 
 def test_the_next_relay_publishes_a_tool_behind_a_backlog_that_has_its_messages(narrow: System, queue: Clocked) -> None:
@@ -66,14 +66,14 @@ def test_the_next_relay_publishes_a_tool_behind_a_backlog_that_has_its_messages(
     report = relay(narrow)()
     # THEN
     assert report.published == 1
-    assert received(queue).index(tool_id) <= MOST
+    assert received(queue).index(tool_id) <= MAX_COUNT
 
 
 def test_messages_in_flight_are_limited_and_what_is_done_lets_others_follow(narrow: System, queue: Clocked) -> None:
     tool_ids = import_of(narrow, 100)
-    assert (narrow.parts.dispatch(), narrow.parts.dispatch()) == (MOST, 0)
+    assert (narrow.parts.dispatch(), narrow.parts.dispatch()) == (MAX_COUNT, 0)
     first = received(queue)
-    assert len(first) == MOST
+    assert len(first) == MAX_COUNT
     assert set(first) < set(tool_ids)
     done(narrow, *first[:7])
     assert (narrow.parts.dispatch(), narrow.parts.dispatch()) == (7, 0)
@@ -88,12 +88,12 @@ def test_work_that_always_fails_does_not_stop_the_other_work_of_its_organisation
     poison = received(queue)
     narrow.parts.failed_work(CLASSIFY, {str(id_): "refused" for id_ in poison}, {str(id_): 1 for id_ in poison})
     # THEN nearly as many others follow
-    assert narrow.parts.dispatch() == MOST - MOST // 10
+    assert narrow.parts.dispatch() == MAX_COUNT - MAX_COUNT // 10
 
 
 def test_a_batch_that_is_done_publishes_the_next_without_the_relay(narrow: System, queue: Clocked) -> None:
     # GIVEN one organisation alone, with five times what it may have in flight
-    tool_ids = import_of(narrow, 5 * MOST)
+    tool_ids = import_of(narrow, 5 * MAX_COUNT)
     consume = classify_consumer(narrow.parts.classify_tools, narrow.parts.failed_work)
     narrow.parts.dispatch()
     # WHEN
@@ -141,7 +141,7 @@ def test_publishers_at_once_send_each_message_once_and_keep_the_limit(narrow: Sy
     reports = in_threads(3, lambda place: publishers[place]())
     # THEN
     sent = received(queue)
-    assert len(sent) == len(set(sent)) == sum(report.published for report in reports) == 3 * MOST
+    assert len(sent) == len(set(sent)) == sum(report.published for report in reports) == 3 * MAX_COUNT
     assert narrow.rows(
         "SELECT org_id, count(*) FROM mcp.outbox WHERE published_at IS NOT NULL GROUP BY org_id ORDER BY org_id"
-    ) == [["", MOST], ["acme", MOST], ["globex", MOST]]
+    ) == [["", MAX_COUNT], ["acme", MAX_COUNT], ["globex", MAX_COUNT]]

@@ -20,7 +20,7 @@ from tests.builders import System, lent_system
 from tests.component.core.queue.clocked import AGGREGATE, CLASSIFY, grow_stale
 from tests.doubles import EdgeIndexes, FakeClock
 
-MOST = 2
+MAX_COUNT = 2
 VISIBILITY_S = 180.0
 ORGS = ("acme", "globex", None)
 TOOLS_OF_EACH = 3
@@ -55,7 +55,7 @@ class Scenario:
             self.queue,
             system.parts.aggregate_skill,
             aggregate_delay_s=2,
-            most_in_flight=MOST,
+            most_in_flight=MAX_COUNT,
             clock=self.clock,
         )
         self.wanted: dict[Work, int] = {}
@@ -73,8 +73,8 @@ class Scenario:
         before = self.loads()
         self.dispatch.backlog(within_s=1e9)
         for line, (load, waiting) in self.loads().items():
-            assert load <= max(MOST, before[line][0]), "an organisation has more in flight than it may"
-            assert waiting == 0 or load >= MOST, "work waits although there is room"
+            assert load <= max(MAX_COUNT, before[line][0]), "an organisation has more in flight than it may"
+            assert waiting == 0 or load >= MAX_COUNT, "work waits although there is room"
 
     def receive(self, number: int) -> None:
         """Let a worker receive messages and read what they are about."""

@@ -172,7 +172,7 @@ def test_a_refusal_is_counted_and_logged_without_names(caplog: pytest.LogCapture
 
 def test_budgets_of_ever_new_callers_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr(budgets_module, "_MOST_KEPT", 30)
+    monkeypatch.setattr(budgets_module, "_MAX_KEPT", 30)
     budgets = Budgets(RATES, Shared(), clock)
     for number in range(2000):
         spend(budgets, Caller(f"org {number}", name="x"), 1.0)
@@ -196,7 +196,7 @@ def test_what_several_callers_have_done_is_told_together_however_slowly_they_ask
 def test_new_callers_of_one_organisation_do_not_push_out_what_was_not_told_of_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(budgets_module, "_MOST_KEPT", 30)
+    monkeypatch.setattr(budgets_module, "_MAX_KEPT", 30)
     shared = Shared()
     budgets = Budgets(Rates(organisation=1000.0, caller=1000.0), shared, Clock())
     spend(budgets, OTHER, 15.0)

@@ -12,7 +12,7 @@ from skillroute.mail.search.budget import Budget
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.mail.search.outcome import SearchOutcome
 from skillroute.mail.search.search import MessageSearch
-from skillroute.mail.text import MOST_IMPACT, query_terms
+from skillroute.mail.text import MAX_IMPACT, query_terms
 
 from tests.component.mail.search.conftest import MakeMailbox
 from tests.component.mail.search.mailbox import Mailbox
@@ -83,7 +83,7 @@ class TestEveryMode:
         found = filled.results("approval", mode="lexical", explain=True)
         words = {id_: result.raw_score or 0.0 for id_, result in found.items()}
         assert len(words) == 2
-        most = sum(query_terms("approval").values()) * MOST_IMPACT
+        most = sum(query_terms("approval").values()) * MAX_IMPACT
         cosines = filled.scores("approval", mode="semantic")
         expected = {id_: (cosine + 0.4 * words.get(id_, 0.0) / most) / 1.4 for id_, cosine in cosines.items()}
         assert filled.scores("approval", mode="hybrid") == pytest.approx(expected, abs=1e-6)

@@ -12,7 +12,7 @@ from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import IndexUnavailable
 from skillroute.core.time.timing import Stopwatch
 from skillroute.search.answer.mcp_format import as_mcp
-from skillroute.search.batch.embed_ahead import MOST_CHARS
+from skillroute.search.batch.embed_ahead import MAX_CHARS
 from skillroute.search.batch.search import Answered
 from skillroute.search.model import SearchRequest
 from skillroute.search.needs.answer import NeedsSearchResponse
@@ -233,5 +233,5 @@ def test_a_large_batch_does_not_ask_the_model_for_everything_at_once(known: Syst
     assert all(isinstance(result, Answered) for result in results)
     calls = known.embedder.calls[before:]
     assert len(calls) > 1
-    assert max(sum(map(len, call.texts)) for call in calls) <= MOST_CHARS
+    assert max(sum(map(len, call.texts)) for call in calls) <= MAX_CHARS
     assert sum(len(call.texts) for call in calls) == 200

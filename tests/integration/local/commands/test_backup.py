@@ -17,7 +17,7 @@ from skillroute_client import Retry
 from skillroute_client.lines import KINDS
 from skillroute_local.client import PATIENT, Client
 from skillroute_local.errors import LocalError, Refused, Unreachable
-from skillroute_local.exporting import MOST_ROUNDS, Exported, export
+from skillroute_local.exporting import MAX_ROUNDS, Exported, export
 from skillroute_local.importing.compare import Change
 from skillroute_local.importing.model import Choices
 from skillroute_local.importing.report import ImportReport
@@ -212,7 +212,7 @@ def test_what_never_rests_is_said_to_be_of_several_moments(system: System) -> No
 
     text, report = exported(OverApp(system, write), page=2)
     assert (report.changed, len(text.splitlines())) == (["tool"], 4)
-    assert len(calls) == 2 * MOST_ROUNDS
+    assert len(calls) == 2 * MAX_ROUNDS
 
 
 def test_what_is_deleted_while_it_is_exported_leaves_no_lines(system: System) -> None:

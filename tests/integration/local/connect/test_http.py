@@ -100,7 +100,7 @@ async def test_sessions_that_nobody_uses_are_forgotten(model: Embedder, stub: St
 
 
 async def test_there_are_only_so_many_sessions(model: Embedder, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve, "_MOST_SESSIONS", 3)
+    monkeypatch.setattr(serve, "_MAX_SESSIONS", 3)
     async with serving(model, stub) as (_, port), httpx.AsyncClient(headers=HEADERS) as client:
         url = f"http://127.0.0.1:{port}/mcp"
         statuses = [(await client.post(url, json=INITIALIZE)).status_code for _ in range(5)]

@@ -12,11 +12,11 @@ from fastapi import APIRouter, Response
 from fastapi.testclient import TestClient
 from mangum import Mangum
 from skillroute.core.http.app import create_app
-from skillroute.core.http.compression import LEAST_BYTES, takes_gzip
+from skillroute.core.http.compression import MIN_BYTES, takes_gzip
 from skillroute_local.gateway import http_event
 from starlette.responses import StreamingResponse
 
-LARGE = {"text": "é said twice " * LEAST_BYTES}
+LARGE = {"text": "é said twice " * MIN_BYTES}
 SMALL = {"text": "x"}
 GZIP = {"accept-encoding": "gzip"}
 PLAIN = {"accept-encoding": "identity"}
@@ -48,12 +48,12 @@ def mail(response: Response) -> dict[str, str]:
 
 @router.get("/image")
 def image() -> Response:
-    return Response(b"x" * LEAST_BYTES, media_type="image/png")
+    return Response(b"x" * MIN_BYTES, media_type="image/png")
 
 
 @router.get("/stream")
 def stream() -> Response:
-    return StreamingResponse((b"x" * LEAST_BYTES for _ in range(3)), media_type="text/plain")
+    return StreamingResponse((b"x" * MIN_BYTES for _ in range(3)), media_type="text/plain")
 
 
 @router.get("/protocol")

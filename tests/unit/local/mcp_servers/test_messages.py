@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from skillroute_local.mcp_servers.messages import MOST_VALUES, Messages, TooLong
+from skillroute_local.mcp_servers.messages import MAX_VALUES, Messages, TooLong
 
 LONG = b'"result":{"text":"' + b"x" * 50_000 + b'"}'
 PIECE = 4_096
@@ -60,12 +60,12 @@ def test_a_long_line_is_put_together_in_linear_time() -> None:
 
 
 def test_a_message_of_very_many_values_is_told_before_it_is_read() -> None:
-    crowded = b'{"jsonrpc":"2.0","id":7,"result":[' + b"[]," * MOST_VALUES + b"[]]}"
+    crowded = b'{"jsonrpc":"2.0","id":7,"result":[' + b"[]," * MAX_VALUES + b"[]]}"
     assert read(crowded, most=len(crowded)) == [TooLong(7, is_answer=True, is_crowded=True)]
-    at_the_end = b'{"result":[' + b"1," * MOST_VALUES + b'1],"id":7}'
+    at_the_end = b'{"result":[' + b"1," * MAX_VALUES + b'1],"id":7}'
     assert read(at_the_end, most=len(crowded)) == [TooLong(7, is_answer=True, is_crowded=True)]
 
 
 def test_commas_within_a_text_are_no_values() -> None:
-    text = b'{"jsonrpc":"2.0","id":7,"result":"' + b'\\"a\\",' * MOST_VALUES + b'"}'
+    text = b'{"jsonrpc":"2.0","id":7,"result":"' + b'\\"a\\",' * MAX_VALUES + b'"}'
     assert read(text, most=len(text)) == [text]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from skillroute_local.mcp_servers.stderr import MOST_LINES, StderrTail
+from skillroute_local.mcp_servers.stderr import MAX_LINES, StderrTail
 
 
 def test_the_last_line_of_a_program_that_has_ended_is_waited_for() -> None:
@@ -42,7 +42,7 @@ def test_few_lines_are_shown_as_they_are() -> None:
 
 def test_of_very_many_lines_in_a_second_some_are_shown_and_the_others_counted() -> None:
     lines, last = shown_of(b"again\n" * 199_999, b"the end\n")
-    assert lines == ["again"] * MOST_LINES + [f"({200_000 - MOST_LINES} more lines are not shown)"]
+    assert lines == ["again"] * MAX_LINES + [f"({200_000 - MAX_LINES} more lines are not shown)"]
     assert last == "the end"
 
 

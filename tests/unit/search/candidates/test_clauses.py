@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.search.candidates.clauses import MOST_CLAUSES, clauses
+from skillroute.search.candidates.clauses import MAX_CLAUSES, clauses
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_where_a_request_is_cut(query: str, expected: list[str]) -> None:
 
 def test_a_long_list_is_cut_off() -> None:
     assert clauses(", ".join(f"do thing number {n}" for n in range(50))) == [
-        f"do thing number {n}" for n in range(MOST_CLAUSES)
+        f"do thing number {n}" for n in range(MAX_CLAUSES)
     ]
 
 
@@ -43,4 +43,4 @@ def test_a_long_list_is_cut_off() -> None:
 def test_clauses_are_parts_of_the_request(query: str) -> None:
     found = clauses(query)
     assert all(part in query and len(part.split()) >= 3 for part in found)
-    assert len(found) in {0, *range(3, MOST_CLAUSES + 1)}
+    assert len(found) in {0, *range(3, MAX_CLAUSES + 1)}

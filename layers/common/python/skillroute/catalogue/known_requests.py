@@ -24,7 +24,7 @@ _SAME_SERVER = 0.5
 _ANY_SERVER = 0.8
 """The same where the server is called otherwise: everybody names servers in their own files."""
 
-_LEAST_WORDS = 5
+_MIN_WORDS = 5
 """Words that a description must have to tell, without its server's name, which tool it is."""
 
 _NOISE = frozenset({"mcp", "server", "the", "official"})
@@ -86,7 +86,7 @@ def _agreement(server: str, description: str, known_server: str, known_descripti
     share = len(own & known) / len(own | known)
     if is_same_server:
         return share if share >= _SAME_SERVER else 0.0
-    return share if share >= _ANY_SERVER and len(known) >= _LEAST_WORDS else 0.0
+    return share if share >= _ANY_SERVER and len(known) >= _MIN_WORDS else 0.0
 
 
 def _words(description: str) -> set[str]:

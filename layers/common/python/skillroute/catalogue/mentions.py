@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from skillroute.catalogue.names import LONGEST_KEY, LONGEST_NAME_WORDS, name_key, spelling
+from skillroute.catalogue.names import MAX_KEY_LENGTH, MAX_NAME_WORDS, name_key, spelling
 
-MOST_WORDS = 200
+MAX_WORDS = 200
 """Of a request, that are looked at."""
 
-_MOST_SPLITS = 8
-_MOST_QUALIFIED = 32
+_MAX_SPLITS = 8
+_MAX_QUALIFIED = 32
 _BESIDE = 5
 """Words: of a server's name before the separator, and of a tool's behind it, that are looked at beyond the nearest."""
 
@@ -172,25 +172,25 @@ def mentions(query: str) -> Mentions:
     def take(names: Iterable[str]) -> None:
         for name in names:
             alone[name_key(name)] = None
-            if len(name) <= LONGEST_KEY and len(qualified) < _MOST_QUALIFIED:
+            if len(name) <= MAX_KEY_LENGTH and len(qualified) < _MAX_QUALIFIED:
                 qualified.update(dict.fromkeys(_splits(name)))
 
     take(spans(query))
-    words = query.split()[:MOST_WORDS]
+    words = query.split()[:MAX_WORDS]
     for run in runs(words):
         alone[run] = None
     cased: set[str] = set()
-    pieces = [piece for word in words for piece in _BETWEEN.split(word) if piece][:MOST_WORDS]
+    pieces = [piece for word in words for piece in _BETWEEN.split(word) if piece][:MAX_WORDS]
     for place, piece in enumerate(pieces):
         if not is_ordinary(piece):
             alone[name_key(piece)] = None
         elif _is_camel_case(piece):
             cased.add(spelling(piece))
-        if len(qualified) < _MOST_QUALIFIED:
+        if len(qualified) < _MAX_QUALIFIED:
             splits = _splits(piece, pieces[max(0, place - _BESIDE) : place], pieces[place + 1 :])
             qualified.update(dict.fromkeys(splits))
-    keys = frozenset(key for key in alone if len(key) <= LONGEST_KEY)
-    return Mentions(keys, tuple(qualified)[:_MOST_QUALIFIED], frozenset(cased))
+    keys = frozenset(key for key in alone if len(key) <= MAX_KEY_LENGTH)
+    return Mentions(keys, tuple(qualified)[:_MAX_QUALIFIED], frozenset(cased))
 
 
 def spans(query: str) -> Iterator[str]:
@@ -212,10 +212,10 @@ def runs(words: Sequence[str], *, every: bool = False) -> Iterator[str]:
     cores = [core for core in cores if core[0]]
     for start in range(len(cores)):
         run, ordinary = "", not every
-        for core, is_plain in cores[start : start + LONGEST_NAME_WORDS]:
+        for core, is_plain in cores[start : start + MAX_NAME_WORDS]:
             run = f"{run} {core}" if run else core
             ordinary = ordinary and is_plain
-            if len(run) > LONGEST_KEY:
+            if len(run) > MAX_KEY_LENGTH:
                 break
             if not ordinary:
                 yield run
@@ -250,7 +250,7 @@ def _splits(name: str, before: Sequence[str] = (), behind: Sequence[str] = ()) -
     """
     parts: list[Reading] = []
     alone = set()
-    for found in list(_SEPARATOR.finditer(name))[:_MOST_SPLITS]:
+    for found in list(_SEPARATOR.finditer(name))[:_MAX_SPLITS]:
         server, tool = name[: found.start()], name[found.end() :]
         written = {server, bare := _KINDS.sub("", server)}
         asked = {plain(bare), longest := plain(server)}
@@ -268,7 +268,9 @@ def _splits(name: str, before: Sequence[str] = (), behind: Sequence[str] = ()) -
         if not is_ordinary(tool) or _is_camel_case(tool):
             alone.add(key)
     if parts:
-        yield Qualified(name_key(name), tuple(part for part in parts if len(part.key) <= LONGEST_KEY), frozenset(alone))
+        yield Qualified(
+            name_key(name), tuple(part for part in parts if len(part.key) <= MAX_KEY_LENGTH), frozenset(alone)
+        )
 
 
 def _is_mark(char: str) -> bool:

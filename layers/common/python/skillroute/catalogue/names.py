@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-LONGEST_NAME_WORDS = 12
+MAX_NAME_WORDS = 12
 """Runs of more words are not looked for. Names of tools are one word nearly always, those of prompts a few."""
 
-LONGEST_KEY = 3 * 256
+MAX_KEY_LENGTH = 3 * 256
 """Characters: a name has 256 at most, and case folding makes three of one. Longer runs are not looked for."""
 
 # A word without the punctuation at its edges. It matches where the first letter is or nowhere, so the time grows with

@@ -19,7 +19,7 @@ from skillroute.core.documents.embed import JobOptions
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors.model import FieldProblem, InvalidInput
 from skillroute.core.input.json_input import together
-from skillroute.core.input.known_fields import MOST_WARNINGS
+from skillroute.core.input.known_fields import MAX_WARNINGS
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, moment, shown_moment
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.time.deadline import Deadline
@@ -139,7 +139,7 @@ class _Restoring(ItemsWriting, Generic[D]):
         if isinstance(raw, Mapping):
             of_skills = self._skills.warnings(raw.get(_SKILLS))
             found += [replace(one, field=f"{_SKILLS}.{one.field}") for one in of_skills]
-        return found[:MOST_WARNINGS]
+        return found[:MAX_WARNINGS]
 
     def read(self, index: int, raw: object) -> PlacedItem:
         problems = list(self._read_beside(index, raw)) if isinstance(raw, Mapping) else []

@@ -24,13 +24,13 @@ from skillroute.core.http.versions import STALE, VERSIONED, IfMatch, tell_versio
 from skillroute.core.input.text_fields import Text
 from skillroute.core.listing import Cursor
 
-_LONGEST_ID = 64
+_MAX_ID_LENGTH = 64
 
 
 def _short_ids(skill_ids: str) -> str:
     ids = [skill_id.strip() for skill_id in skill_ids.split(",")]
-    if any(len(skill_id) > _LONGEST_ID for skill_id in ids):
-        raise ValueError(f"no skill has an id of more than {_LONGEST_ID} characters")
+    if any(len(skill_id) > _MAX_ID_LENGTH for skill_id in ids):
+        raise ValueError(f"no skill has an id of more than {_MAX_ID_LENGTH} characters")
     return ",".join(filter(None, ids))
 
 

@@ -25,7 +25,7 @@ from skillroute.catalogue.model import ItemContent, ItemKey, ItemType, RequestSo
 from skillroute.core.errors.model import FieldProblem, InvalidInput
 from skillroute.core.input.hidden_text import hidden_warnings, name_warnings, seen_name, visible_fields
 from skillroute.core.input.json_input import examined_json, together, validated
-from skillroute.core.input.known_fields import MOST_WARNINGS, UNKNOWN_FIELD, KnownFields
+from skillroute.core.input.known_fields import MAX_WARNINGS, UNKNOWN_FIELD, KnownFields
 
 MAX_BYTES = 256 * 1024
 """Bytes of an item as JSON."""
@@ -198,4 +198,4 @@ def item_warnings(raw: object, place: str = "") -> list[FieldProblem]:
     if not isinstance(raw, Mapping):
         return []
     texts = [*name_warnings(raw, ("name", "server"), place), *hidden_warnings(raw, place)]
-    return [*ITEM_FIELDS.warnings(raw, place), *lost_problems(raw, place), *texts][:MOST_WARNINGS]
+    return [*ITEM_FIELDS.warnings(raw, place), *lost_problems(raw, place), *texts][:MAX_WARNINGS]

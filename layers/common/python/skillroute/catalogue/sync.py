@@ -28,7 +28,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.documents.embed import Embedded, JobOptions
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors.model import FieldProblem, InvalidInput
-from skillroute.core.input.json_input import MOST_PROBLEMS
+from skillroute.core.input.json_input import MAX_PROBLEMS
 from skillroute.core.observability import Metric
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.time.deadline import Deadline
@@ -108,7 +108,7 @@ class SyncTools(BulkWrite):
         ITEM_FIELDS.refuse_misspelt(raw)
         switches = {name: getattr(item, name) for name in SWITCHES}
         if problems := [*switch_problems(raw, switches), *lost_problems(raw)]:
-            raise InvalidInput.of(problems[:MOST_PROBLEMS])
+            raise InvalidInput.of(problems[:MAX_PROBLEMS])
         one: OneWrite[Item] = OneWrite(item_id, expected)
         [outcome] = self._carry_out(ItemsWriting(self._writer, self._servers, caller, one), [named]).outcomes
         if outcome.status == "failed" or one.written is None:

@@ -38,10 +38,10 @@ VERBS = frozenset({
     "make", "query", "read", "remove", "retrieve", "run", "search", "set", "show", "update", "write",
 })
 # fmt: on
-_LONGEST_GIST = 200
-_LONGEST_WHOLE = 8_000
+_MAX_GIST_LENGTH = 200
+_MAX_WHOLE_LENGTH = 8_000
 """Characters: no embedding model reads more (core.embedding.wire)."""
-_LONGEST_WORDS = 64_000
+_MAX_WORDS = 64_000
 """Characters that BM25 counts words in: more than a description may have, and enough for any schema's arguments."""
 
 MAX_ARGUMENTS = 256
@@ -142,7 +142,7 @@ def lexical_text(tool: ToolText) -> str:
         *arguments,
         *tool.argument_descriptions,
     ]
-    return " ".join(" ".join([*parts, *_server_words(tool.server)]).split())[:_LONGEST_WORDS]
+    return " ".join(" ".join([*parts, *_server_words(tool.server)]).split())[:_MAX_WORDS]
 
 
 def text_with(text: IndexedText, requests: Iterable[str], server_text: str | None) -> IndexedText:
@@ -168,7 +168,7 @@ def rerank_text(name: str, description: str, server: str | None) -> str:
     'send message (gmail): Send an email'
     """
     title = " ".join([split_name(name) or name, *(f"({words})" for words in _server_words(server))])
-    return ": ".join(part for part in (title, _sentence(description)) if part)[:_LONGEST_WHOLE]
+    return ": ".join(part for part in (title, _sentence(description)) if part)[:_MAX_WHOLE_LENGTH]
 
 
 def _whole(tool: ToolText) -> str:
@@ -176,7 +176,7 @@ def _whole(tool: ToolText) -> str:
     arguments = ", ".join(words for words in map(split_name, tool.argument_names) if words)
     first = f"{title} ({arguments})" if arguments else title
     sentences = map(_sentence, tool.argument_descriptions)
-    return ". ".join([first, *filter(None, sentences), *_server_words(tool.server)])[:_LONGEST_WHOLE]
+    return ". ".join([first, *filter(None, sentences), *_server_words(tool.server)])[:_MAX_WHOLE_LENGTH]
 
 
 def _subject(tool: ToolText) -> str:
@@ -186,7 +186,7 @@ def _subject(tool: ToolText) -> str:
 
 def _gist(tool: ToolText) -> str:
     first_sentence = tool.description.strip().split(". ")[0].split("\n")[0]
-    return _sentence(first_sentence)[:_LONGEST_GIST] or _subject(tool)
+    return _sentence(first_sentence)[:_MAX_GIST_LENGTH] or _subject(tool)
 
 
 def _arguments(input_schema: Mapping[str, Any] | None) -> Iterator[tuple[str, Any]]:

@@ -25,7 +25,7 @@ TEXT_BYTES = 2_000_000
 # Made once: `json.dumps` makes an encoder for each call.
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
-MOST_ON_THE_WAY = 7
+MAX_ON_THE_WAY = 7
 """The most bytes that one byte of text becomes: a control character is \\u0001, with its backslash twice."""
 
 
@@ -62,7 +62,7 @@ def shortened(texts: Sequence[str], room: int) -> list[str]:
     >>> shortened(["short", "x" * 100, "y" * 100], 60)
     ['short', 'xxxxxxxxxxxxxxxxxx…', 'yyyyyyyyyyyyyyyyyy…']
     """
-    if MOST_ON_THE_WAY * sum(map(len, texts)) <= room:
+    if MAX_ON_THE_WAY * sum(map(len, texts)) <= room:
         return list(texts)
     sizes = [size_of(text) for text in texts]
     if sum(sizes) <= room:

@@ -50,10 +50,10 @@ PutMailAgentsBody = Annotated[PutMailAgentsRequest, bare_list_of("agents")]
 PutMessagesBody = Annotated[PutMessagesRequest, bare_list_of("messages")]
 
 
-MOST_PROJECTS = 5_000
+MAX_PROJECTS = 5_000
 """Projects of one product or agent that an answer names; with the longest keys they are 1.5 MB."""
 
-ProjectCount = Annotated[int, Field(description=f"How many there are in all; the first {MOST_PROJECTS} are named.")]
+ProjectCount = Annotated[int, Field(description=f"How many there are in all; the first {MAX_PROJECTS} are named.")]
 
 
 class AcknowledgeRequest(_Request):
@@ -114,8 +114,8 @@ class MailProductOut(MailProjectOut):
             key=content.key,
             name=content.name,
             description=content.description,
-            projects=list(content.projects[:MOST_PROJECTS]),
-            project_ids=list(stored.project_ids[:MOST_PROJECTS]),
+            projects=list(content.projects[:MAX_PROJECTS]),
+            project_ids=list(stored.project_ids[:MAX_PROJECTS]),
             project_count=len(stored.project_ids),
         )
 
@@ -143,8 +143,8 @@ class MailAgentOut(BaseModel):
             name=content.name,
             description=content.description,
             contact=content.contact,
-            projects=list(content.projects[:MOST_PROJECTS]),
-            project_ids=list(stored.project_ids[:MOST_PROJECTS]),
+            projects=list(content.projects[:MAX_PROJECTS]),
+            project_ids=list(stored.project_ids[:MAX_PROJECTS]),
             project_count=len(stored.project_ids),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from skillroute.core.documents.checks import MOST_FINDINGS, Finding
+from skillroute.core.documents.checks import MAX_FINDINGS, Finding
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.document_repository import MailText
@@ -43,7 +43,7 @@ def check_mail(database: Database) -> list[Finding]:
 
     Taking the secrets out of one takes 0.26 ms; a reindex looks at all. Raises `DatabaseUnavailable`.
     """
-    found = database.read(lambda session: MailRepository(session).broken_rules(MOST_FINDINGS))
+    found = database.read(lambda session: MailRepository(session).broken_rules(MAX_FINDINGS))
     return found + [
         # What was written and what is searched of it are read in one statement, and written in one transaction.
         Finding("mail is found by what was written", str(id_), "its words or its text are others")

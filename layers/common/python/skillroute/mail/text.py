@@ -16,7 +16,7 @@ from skillroute.mail.secret_masking import both_without_secrets
 _K1 = 1.2
 _B = 0.75
 _EXPECTED_TERMS = 60.0
-MOST_IMPACT = _K1 + 1.0
+MAX_IMPACT = _K1 + 1.0
 """What `impacts` come near to for a term that is everywhere in a text."""
 
 _SUBJECT_COUNTS = 2

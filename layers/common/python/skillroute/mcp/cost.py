@@ -9,12 +9,12 @@ from skillroute.core.rationing.work import HEAVY_UNITS
 from skillroute.mcp.rpc import INVALID_REQUEST, Message, RpcError, message_of, read_body
 
 _FREE = frozenset({"initialize", "ping", "server/discover", "resources/templates/list"})
-_MOST_TOKENS = 20_000
+_MAX_TOKENS = 20_000
 _COUNTING = 2.4
 """Units of fitting an answer into a budget of so many tokens."""
 _EACH_OF_MANY = 0.05
-_MOST_NEEDS = 10
-_MOST_IDS = 20
+_MAX_NEEDS = 10
+_MAX_IDS = 20
 _SEARCHES = ("search_tools", "search_servers_and_agents", "search_messages", "search_messages_product")
 _SHORT_BYTES = 16 * 1024  # of ten needs of 1,000 characters and more
 
@@ -36,15 +36,15 @@ def cost_of(message: Message) -> float:
         return 1.0
     name, ids = message.params.get("name"), arguments.get("ids")
     if name == "get_tool_details":
-        return 1.0 + (_EACH_OF_MANY * min(len(ids), _MOST_IDS) if isinstance(ids, list) else 0.0)
+        return 1.0 + (_EACH_OF_MANY * min(len(ids), _MAX_IDS) if isinstance(ids, list) else 0.0)
     if name not in _SEARCHES:
         return 1.0
     query, needs = arguments.get("query"), arguments.get("needs")
     limit = _number(arguments, "limit", 50) or _number(arguments, "max_results", 50) or 5
-    texts = [query, *(needs[:_MOST_NEEDS] if isinstance(needs, list) else ())]
+    texts = [query, *(needs[:_MAX_NEEDS] if isinstance(needs, list) else ())]
     asked = [text[:1000] for text in texts if isinstance(text, str)]
     units = sum(search_cost(text, limit=limit) for text in asked or [""])
-    return units + _COUNTING * _number(arguments, "budget_tokens", _MOST_TOKENS) / _MOST_TOKENS
+    return units + _COUNTING * _number(arguments, "budget_tokens", _MAX_TOKENS) / _MAX_TOKENS
 
 
 def units_of(body: bytes) -> float:
@@ -71,13 +71,13 @@ def check_batch(messages: Iterable[Message]) -> None:
     RpcError
         Names the limit and what to do.
     """
-    from skillroute.search.cost import MOST_UNITS  # noqa: PLC0415
+    from skillroute.search.cost import MAX_UNITS  # noqa: PLC0415
 
     units = sum(cost_of(message) for message in messages)
-    if units > MOST_UNITS:
+    if units > MAX_UNITS:
         raise RpcError(
             INVALID_REQUEST,
-            f"the requests of this batch cost as much as {units:.0f} plain searches together; {MOST_UNITS:.0f} are "
+            f"the requests of this batch cost as much as {units:.0f} plain searches together; {MAX_UNITS:.0f} are "
             "allowed: send fewer at once, or with shorter queries, a lower limit or a smaller budget_tokens",
         )
 

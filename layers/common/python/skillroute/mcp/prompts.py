@@ -23,7 +23,7 @@ LIST_BYTES = 400_000
 """Of the prompts of a page; the largest one has 300 KB, and most have less than one."""
 
 _NAME = re.compile(r".*-([1-9][0-9]{0,17})", re.DOTALL)
-_MOST_ARGUMENTS = 100
+_MAX_ARGUMENTS = 100
 _NAME_CHARS = 256  # of an argument's name; longer ones are not listed
 _LISTED_CHARS = 500  # of a description in a list
 
@@ -91,14 +91,14 @@ def _arguments(item: Item) -> list[Json]:
     listed = item.content.metadata.get("arguments")
     if isinstance(listed, list):
         named = [entry for entry in listed if isinstance(entry, Mapping) and _is_name(entry.get("name"))]
-        return [_argument(entry["name"], entry, entry.get("required") is True) for entry in named[:_MOST_ARGUMENTS]]
+        return [_argument(entry["name"], entry, entry.get("required") is True) for entry in named[:_MAX_ARGUMENTS]]
     schema = item.content.input_schema or {}
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, Mapping):
         return []
     needed = required if isinstance(required, list) else []
     names = [name for name in properties if _is_name(name)]
-    return [_argument(name, properties[name], name in needed) for name in names[:_MOST_ARGUMENTS]]
+    return [_argument(name, properties[name], name in needed) for name in names[:_MAX_ARGUMENTS]]
 
 
 def _is_name(value: Any) -> bool:

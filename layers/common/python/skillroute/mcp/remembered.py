@@ -10,9 +10,9 @@ from skillroute.core.caller import Caller
 from skillroute.core.documents.model import HEAD, Collection
 from skillroute.core.documents.replica_port import ChangeFeed
 
-_MOST_ORGANISATIONS = 1000
-_MOST_CHARS = 1_000_000
-_MOST_CHANGES = 1000
+_MAX_ORGANISATIONS = 1000
+_MAX_CHARS = 1_000_000
+_MAX_CHANGES = 1000
 _COUNTED = frozenset({Collection.TOOLS, Collection.SKILLS})
 
 
@@ -39,14 +39,14 @@ class RememberedSummary:
         self._summary = summary
         self._feed = feed
         self._known = BoundedCache[str | None, _Known](
-            max_entries=_MOST_ORGANISATIONS, max_bytes=_MOST_CHARS, size_of=lambda known: len(known.text)
+            max_entries=_MAX_ORGANISATIONS, max_bytes=_MAX_CHARS, size_of=lambda known: len(known.text)
         )
 
     def __call__(self, caller: Caller) -> str:
         """Return the summary. Raises `DatabaseUnavailable`, and what the summary raises."""
         known = self._known.get(caller.org_id)
         # Changes are read to the last one: after an import of a million messages a count takes less.
-        if known is not None and self._feed.lag(known.position) > _MOST_CHANGES:
+        if known is not None and self._feed.lag(known.position) > _MAX_CHANGES:
             known = None
         # The look comes before the count: what changes between them is seen by the next look, and counted once more.
         seen = self._feed.poll(known.position if known else HEAD)

@@ -18,7 +18,7 @@ from skillroute.skills.model import Skill, SkillFilter, SkillMember
 from skillroute.skills.read import ReadSkills
 
 _URI = re.compile(r"skill://([a-z][a-z0-9_]{0,63})")
-_MOST_TOOLS = 100
+_MAX_TOOLS = 100
 
 
 class SkillResources:
@@ -49,7 +49,7 @@ class SkillResources:
             if known is None:
                 raise NotFound("no skill has such an id", ErrorCode.SKILL_NOT_FOUND)
             skill = self._skills.get(known[1], caller)
-            tools, total = self._skills.tools(known[1], caller, limit=_MOST_TOOLS, offset=0)
+            tools, total = self._skills.tools(known[1], caller, limit=_MAX_TOOLS, offset=0)
         except NotFound:
             skill = None
         if skill is None or not skill.is_active:

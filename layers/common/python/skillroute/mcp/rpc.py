@@ -29,7 +29,7 @@ MAX_BYTES = 1024 * 1024
 MAX_VALUES = 15_000
 """Texts, numbers, objects and lists of a request, at whatever depth."""
 
-_MOST_QUOTED = 200  # characters of what the caller sent that a message repeats
+_MAX_QUOTED = 200  # characters of what the caller sent that a message repeats
 
 RequestId = str | int
 Params = Mapping[str, Any]
@@ -139,7 +139,7 @@ def to_text(value: Any) -> str:
 def quoted(text: object) -> str:
     """Return of a text that the caller chose what a message repeats of it."""
     shown = encodable(str(text))
-    return repr(shown if len(shown) <= _MOST_QUOTED else f"{shown[:_MOST_QUOTED]}...")
+    return repr(shown if len(shown) <= _MAX_QUOTED else f"{shown[:_MAX_QUOTED]}...")
 
 
 def _is_id(value: Any) -> bool:

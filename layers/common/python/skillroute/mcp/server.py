@@ -35,7 +35,7 @@ from skillroute.mcp.rpc import (
 )
 from skillroute.mcp.tool import Asked
 
-MOST_OF_BATCH = 10
+MAX_PER_BATCH = 10
 """Requests of a batch, which the first revision has."""
 
 _BAD = {PARSE_ERROR: 400, INVALID_REQUEST: 400, HEADER_MISMATCH: 400, UNSUPPORTED_VERSION: 400}
@@ -98,8 +98,8 @@ class McpServer:
         """Answer a batch, which one revision alone has."""
         if revision != UNNAMED:
             raise RpcError(INVALID_REQUEST, f"{revision} has no batches: send one request at a time")
-        if not 0 < len(values) <= MOST_OF_BATCH:
-            raise RpcError(INVALID_REQUEST, f"a batch has 1 to {MOST_OF_BATCH} requests")
+        if not 0 < len(values) <= MAX_PER_BATCH:
+            raise RpcError(INVALID_REQUEST, f"a batch has 1 to {MAX_PER_BATCH} requests")
         check_batch(filter(None, map(_readable, values)))
         answers = BatchAnswers(values)
         for place, value in enumerate(values):

@@ -22,14 +22,14 @@ the others, and whole schemas come last."""
 BRIEF_CHARS = 160
 """Characters of a description in brief."""
 
-_LEAST_SENTENCE = 20  # characters: "Note. " at the beginning says nothing
+_MIN_SENTENCE = 20  # characters: "Note. " at the beginning says nothing
 _STOP = re.compile(r"[.!?](?= )")
 _LAST_WORD = re.compile(r"[\w.]*\Z")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")  # e.g., i.e., U.S., p.m.
 _ABBREVIATIONS = frozenset({"eg", "ie", "vs", "cf", "ca", "approx", "incl", "excl", "resp", "mr", "mrs", "ms", "dr"})
 _ABBREVIATIONS_AT_ENDS = frozenset({"etc", "al", "inc", "ltd", "corp", "co"})
 """May be a sentence's last word, and are where a capital letter follows."""
-_LONGEST_ABBREVIATION = 12
+_MAX_ABBREVIATION_LENGTH = 12
 
 
 def forms(tool: EnrichedTool, most: Detail) -> list[dict[str, Any]]:
@@ -86,7 +86,7 @@ def brief(description: str, most: int = BRIEF_CHARS) -> str:
     'Convert units, e.g. miles.'
     """
     text = " ".join(description[: 10 * most].split())
-    ends = (stop.end() for stop in _STOP.finditer(text, _LEAST_SENTENCE) if _ends_sentence(text, stop.start()))
+    ends = (stop.end() for stop in _STOP.finditer(text, _MIN_SENTENCE) if _ends_sentence(text, stop.start()))
     sentence = text[: next(ends, None)]
     if len(sentence) <= most:
         return sentence
@@ -97,7 +97,7 @@ def _ends_sentence(text: str, place: int) -> bool:
     """Return whether the full stop, or its like, at a place ends a sentence; after an abbreviation it does not."""
     if text[place] != ".":
         return True
-    last = _LAST_WORD.search(text, max(0, place - _LONGEST_ABBREVIATION), place)
+    last = _LAST_WORD.search(text, max(0, place - _MAX_ABBREVIATION_LENGTH), place)
     word = last[0].lower() if last else ""
     if word in _ABBREVIATIONS or _DOTTED.fullmatch(word):
         return False

@@ -13,7 +13,7 @@ from skillroute.skills.read import ReadSkills
 MAX_TOKENS = 160
 """Tokens of the summary, as the embedding model's tokenizer counts them."""
 
-_MOST_SKILLS = 100
+_MAX_SKILLS = 100
 
 
 class CatalogueSummary:
@@ -34,7 +34,7 @@ class CatalogueSummary:
         held = ", ".join(_counted(counts[type_], type_) for type_ in get_args(ItemType) if type_ in counts)
         if not held:
             return "The catalogue is empty."
-        skills, total = self._skills.largest(caller, limit=_MOST_SKILLS)
+        skills, total = self._skills.largest(caller, limit=_MAX_SKILLS)
         sizes = [f"{skill.id} {skill.tool_count}" for skill in skills if skill.tool_count]
         shown = self._most_that_fit(f"The catalogue holds {held}", sizes, total)
         return shown or f"The catalogue holds {held}."

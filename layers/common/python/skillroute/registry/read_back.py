@@ -13,7 +13,7 @@ from skillroute.core.errors.model import InvalidInput
 from skillroute.core.input.known_fields import KnownFields
 from skillroute.registry.model import EntityContent
 
-_MOST_NESTED = 5
+_MAX_NESTED = 5
 """Documents within each other; those that were once written back as they were read hold themselves."""
 
 Parsed = Callable[[Mapping[str, Any]], EntityContent]
@@ -59,8 +59,8 @@ def _refuse_nests(document: Mapping[str, Any], within: str) -> None:
     inner, depth = document, 0
     while isinstance(inner.get(within), Mapping):
         inner, depth = inner[within], depth + 1
-        if depth > _MOST_NESTED:
-            raise InvalidInput(within, f"is nested in itself more than {_MOST_NESTED} times")
+        if depth > _MAX_NESTED:
+            raise InvalidInput(within, f"is nested in itself more than {_MAX_NESTED} times")
 
 
 def _shown(content: EntityContent) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from skillroute.core.documents.checks import MOST_FINDINGS, Finding
+from skillroute.core.documents.checks import MAX_FINDINGS, Finding
 from skillroute.core.documents.embed import Embedded, embed_committed
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
@@ -38,7 +38,7 @@ def refresh(session: Session, entity_ids: Sequence[int]) -> None:
 
 def check_entities(database: Database) -> list[Finding]:
     """Return what breaks a rule, and the entities that are not found by what they say. Raises `DatabaseUnavailable`."""
-    found = database.read(lambda session: RegistryRepository(session).broken_rules(MOST_FINDINGS))
+    found = database.read(lambda session: RegistryRepository(session).broken_rules(MAX_FINDINGS))
     return found + [
         Finding("a server or agent is found by what it says", str(entity_id), "its words or its text are others")
         for page in pages(database)

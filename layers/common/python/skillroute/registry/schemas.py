@@ -15,8 +15,8 @@ from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.schemas import MAX_BYTES, SWITCHES, item_warnings, read_item, switch_problems
 from skillroute.core.errors.model import FieldProblem, InvalidInput
 from skillroute.core.input.hidden_text import hidden_warnings, name_warnings, visible_fields
-from skillroute.core.input.json_input import MOST_PROBLEMS, examined_json, together, validated
-from skillroute.core.input.known_fields import MOST_WARNINGS, KnownFields
+from skillroute.core.input.json_input import MAX_PROBLEMS, examined_json, together, validated
+from skillroute.core.input.known_fields import MAX_WARNINGS, KnownFields
 from skillroute.core.input.url_credentials import credential_warnings, masked_json
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind, tag_key
 from skillroute.registry.read_back import Parsed, read_back
@@ -143,12 +143,12 @@ def registry_warnings(kind: EntityKind, raw: object) -> list[FieldProblem]:
     found = [*fields.warnings(raw), *looks, *hidden, *shown]
     tools = raw.get("tools") if kind == "server" and isinstance(raw, Mapping) else None
     for place, tool in enumerate(tools if isinstance(tools, list) else ()):
-        if len(found) >= MOST_WARNINGS:
+        if len(found) >= MAX_WARNINGS:
             break
         found += item_warnings(tool, f"tools.{place}.")
         if isinstance(tool, Mapping):  # which of its tools are off, a server does not say
             found += switch_problems(tool, SWITCHES, f"tools.{place}.")
-    return found[:MOST_WARNINGS]
+    return found[:MAX_WARNINGS]
 
 
 def refuse_misspelt(kind: EntityKind, raw: Mapping[str, Any]) -> None:
@@ -241,13 +241,13 @@ def _tools(raw: list[Any], server: EntityContent) -> tuple[ItemContent, ...]:
                 raise InvalidInput("name", f"the same name as tool {places[tool.key.name]} of this server")
         except InvalidInput as error:
             problems += error.moved(partial(_in_tool, place)).problems
-            if len(problems) >= MOST_PROBLEMS:
+            if len(problems) >= MAX_PROBLEMS:
                 break
         else:
             places[tool.key.name] = place
             tools.append(tool)
     if problems:
-        raise InvalidInput.of(problems[:MOST_PROBLEMS])
+        raise InvalidInput.of(problems[:MAX_PROBLEMS])
     return tuple(tools)
 
 

@@ -20,7 +20,7 @@ from skillroute.core.documents.embed import Embedded, JobOptions
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors.model import FieldProblem, InvalidInput
 from skillroute.core.hashing import content_hash
-from skillroute.core.input.known_fields import MOST_WARNINGS
+from skillroute.core.input.known_fields import MAX_WARNINGS
 from skillroute.core.observability import Metric
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.time.deadline import Deadline
@@ -233,7 +233,7 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
         for index, outcome in done.outcomes.items():
             if found := ambiguous.get(outcome.id or 0):
                 warnings = [FieldProblem("name", _SEVERAL.format(each.name, " or ".join(each.paths))) for each in found]
-                done.outcomes[index] = replace(outcome, warnings=(*outcome.warnings, *warnings[:MOST_WARNINGS]))
+                done.outcomes[index] = replace(outcome, warnings=(*outcome.warnings, *warnings[:MAX_WARNINGS]))
 
     def _check(self, session: Session) -> None:
         if self._one is not None:

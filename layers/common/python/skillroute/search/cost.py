@@ -12,7 +12,7 @@ from skillroute.core.errors.model import InvalidInput, SkillrouteError
 from skillroute.search.candidates.clauses import clauses
 from skillroute.search.model import Mode, SearchRequest
 
-MOST_UNITS = 60.0
+MAX_UNITS = 60.0
 """Of one request: 60 plain searches, which is more than the 20 of a batch, or eight of the heaviest of one query."""
 
 _PLAIN_LIMIT = 5
@@ -78,10 +78,10 @@ def cost_of_one(request: SearchRequest) -> float:
         They are more than one request may have; only a search with many needs has as many.
     """
     units = cost_of(request)
-    if units > MOST_UNITS:
+    if units > MAX_UNITS:
         raise InvalidInput(
             "needs",
-            f"cost as much as {units:.0f} plain searches together; a search may cost {MOST_UNITS:.0f}: send fewer or "
+            f"cost as much as {units:.0f} plain searches together; a search may cost {MAX_UNITS:.0f}: send fewer or "
             "shorter needs in one call, or ask with a lower limit, or without explain",
         )
     return units
@@ -97,10 +97,10 @@ def cost_of_batch(searches: Iterable[SearchRequest | SkillrouteError]) -> float:
     """
     costs = [cost_of(search) for search in searches if isinstance(search, SearchRequest)]
     units = sum(costs)
-    if units > MOST_UNITS:
+    if units > MAX_UNITS:
         raise InvalidInput(
             "searches",
             f"cost as much as {units:.0f} plain searches together, the dearest {max(costs):.1f}; a batch may cost "
-            f"{MOST_UNITS:.0f}: send fewer in one call, or ask with shorter queries, a lower limit, or without explain",
+            f"{MAX_UNITS:.0f}: send fewer in one call, or ask with shorter queries, a lower limit, or without explain",
         )
     return units

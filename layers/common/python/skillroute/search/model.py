@@ -36,13 +36,13 @@ Threshold = Annotated[float, Field(ge=0.0, le=1.0)]
 
 DEFAULT_SKILL_LIMIT = 3
 DEFAULT_SKILL_THRESHOLD = 0.4
-MOST_SKILLS = 10
+MAX_SKILLS = 10
 """That one search may match."""
-MOST_NEEDS = 10
-_MOST_UNASKED = 10
+MAX_NEEDS = 10
+_MAX_UNASKED = 10
 """Items of an answer to several needs that names no limit."""
 
-Needs = Annotated[list[Query], Field(min_length=1, max_length=MOST_NEEDS)]
+Needs = Annotated[list[Query], Field(min_length=1, max_length=MAX_NEEDS)]
 
 
 def query_or_needs(query: str | None, info: ValidationInfo) -> str | None:
@@ -54,7 +54,7 @@ def query_or_needs(query: str | None, info: ValidationInfo) -> str | None:
 
 def most_items(limit: int, needs: Sequence[str] | None, *, is_asked_for: bool) -> int:
     """Return how many items an answer has at most: two for each need where no number was asked for."""
-    return limit if needs is None or is_asked_for else max(limit, min(_MOST_UNASKED, 2 * len(needs)))
+    return limit if needs is None or is_asked_for else max(limit, min(_MAX_UNASKED, 2 * len(needs)))
 
 
 class SearchRequest(NullIsAbsent, OneNameEach):
@@ -87,9 +87,9 @@ class SearchRequest(NullIsAbsent, OneNameEach):
     skill_limit: int | None = Field(
         None,
         ge=1,
-        le=MOST_SKILLS,
+        le=MAX_SKILLS,
         description=f"How many skills to match at most. Null: {DEFAULT_SKILL_LIMIT}; in the hybrid modes as many as "
-        f"`limit`, from {DEFAULT_SKILL_LIMIT} to {MOST_SKILLS}.",
+        f"`limit`, from {DEFAULT_SKILL_LIMIT} to {MAX_SKILLS}.",
     )
     skill_threshold: Threshold | None = Field(
         None,

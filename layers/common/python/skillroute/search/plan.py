@@ -14,7 +14,7 @@ from skillroute.search.candidates.server_names import spellings
 from skillroute.search.model import (
     DEFAULT_SKILL_LIMIT,
     DEFAULT_SKILL_THRESHOLD,
-    MOST_SKILLS,
+    MAX_SKILLS,
     Mode,
     SearchRequest,
 )
@@ -50,7 +50,7 @@ def skill_limit(ranking: RankBy, request: SearchRequest) -> int:
     """
     if request.skill_limit is not None:
         return request.skill_limit
-    return min(MOST_SKILLS, max(DEFAULT_SKILL_LIMIT, request.limit)) if is_fused(ranking) else DEFAULT_SKILL_LIMIT
+    return min(MAX_SKILLS, max(DEFAULT_SKILL_LIMIT, request.limit)) if is_fused(ranking) else DEFAULT_SKILL_LIMIT
 
 
 def skills_where(caller: Caller) -> IndexFilter:

@@ -20,7 +20,7 @@ from skillroute.core.http.search_headers import SEARCHED, search_headers
 from skillroute.core.input.text_fields import Text
 from skillroute.search.answer.mcp_format import AnySearchResponse, in_format
 from skillroute.search.answer.optional_fields import ExplainedMatch
-from skillroute.search.candidates.server_names import MOST_SERVERS
+from skillroute.search.candidates.server_names import MAX_SERVERS
 from skillroute.search.cost import cost_of_one, search_cost
 from skillroute.search.model import (
     DEFAULT_SKILL_THRESHOLD,
@@ -158,7 +158,7 @@ def _add_stages(router: APIRouter, search: ToolSearch, access: Access, lanes: La
         server: Annotated[
             Text | None,
             QueryParameter(
-                description=f"Comma-separated; a tool of any of these MCP servers passes, {MOST_SERVERS} at most.",
+                description=f"Comma-separated; a tool of any of these MCP servers passes, {MAX_SERVERS} at most.",
                 max_length=10_000,
             ),
         ] = None,
@@ -204,6 +204,6 @@ def _split(skill_ids: str | None) -> list[str] | None:
 
 def _servers(server: str | None) -> list[str] | None:
     names = _split(server)
-    if names is not None and len(names) > MOST_SERVERS:
-        raise InvalidInput("server", f"names {len(names)} servers; at most {MOST_SERVERS} are allowed")
+    if names is not None and len(names) > MAX_SERVERS:
+        raise InvalidInput("server", f"names {len(names)} servers; at most {MAX_SERVERS} are allowed")
     return names

@@ -8,7 +8,7 @@ from skillroute.catalogue.text import split_name
 from skillroute.skills.classification.model import ToolProfile
 
 _WORD = re.compile(r"[^\W_]+")
-_LONGEST_DESCRIPTION = 2000  # of what a tool says of itself (skill-contract EC-006)
+_MAX_DESCRIPTION_LENGTH = 2000  # of what a tool says of itself (skill-contract EC-006)
 # fmt: off
 # Words without a subject: that a description has them says nothing.
 _STOP = frozenset({
@@ -56,4 +56,4 @@ def name_stems(tool: ToolProfile) -> frozenset[str]:
 
 def description_stems(tool: ToolProfile) -> frozenset[str]:
     """Return the stems of a tool's description, as far as it is read."""
-    return stems(tool.description[:_LONGEST_DESCRIPTION])
+    return stems(tool.description[:_MAX_DESCRIPTION_LENGTH])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from skillroute.core.documents.checks import MOST_FINDINGS, Finding
+from skillroute.core.documents.checks import MAX_FINDINGS, Finding
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.database import Database, Session
@@ -23,7 +23,7 @@ class CheckSkills:
 
     def __call__(self, database: Database) -> list[Finding]:
         """Return what breaks a rule, and the skills whose vector is another one. Raises `DatabaseUnavailable`."""
-        found = database.read(lambda session: SkillRepository(session).broken_rules(MOST_FINDINGS))
+        found = database.read(lambda session: SkillRepository(session).broken_rules(MAX_FINDINGS))
         model = database.read(lambda session: IndexStateRepository(session).models().current)
         if model is None:
             return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from skillroute.core.documents.model import Collection
 from skillroute.core.postgres.database import Session
 
-MOST_FINDINGS = 1000
+MAX_FINDINGS = 1000
 
 
 @dataclass(frozen=True, slots=True)

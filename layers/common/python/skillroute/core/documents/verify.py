@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from skillroute.core.documents.checks import MOST_FINDINGS, CheckRepository, Finding
+from skillroute.core.documents.checks import MAX_FINDINGS, CheckRepository, Finding
 from skillroute.core.documents.index.port import LentIndex, SearchedIndex
 from skillroute.core.documents.model import HEAD, Collection, IndexFilter, IndexRecord
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
@@ -88,7 +88,7 @@ class Verify:
         for collection in Collection:
             wrong, checked[collection] = self._compare(collection)
             findings += wrong
-        return VerifyReport(checked, findings[:MOST_FINDINGS])
+        return VerifyReport(checked, findings[:MAX_FINDINGS])
 
     def _compare(self, collection: Collection) -> tuple[list[Finding], int]:
         with self._replica.current() as index:

@@ -11,7 +11,7 @@ from skillroute.core.errors.model import EmbeddingUnavailable
 from skillroute.core.input.encodable import encodable
 
 # A word of more than 100 letters is one unknown token to WordPiece, however long it is.
-_LONGEST_WORD = re.compile(r"\w{100}")
+_MAX_WORD_LENGTH = re.compile(r"\w{100}")
 
 
 class TokenCounter:
@@ -40,7 +40,9 @@ class TokenCounter:
         EmbeddingUnavailable
             The file or the package that reads it is missing or damaged.
         """
-        return len(self._loaded().encode(_LONGEST_WORD.sub(r"\g<0> ", encodable(text)), add_special_tokens=False).ids)
+        return len(
+            self._loaded().encode(_MAX_WORD_LENGTH.sub(r"\g<0> ", encodable(text)), add_special_tokens=False).ids
+        )
 
     def _loaded(self) -> Any:
         with self._lock:

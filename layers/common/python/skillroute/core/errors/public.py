@@ -6,7 +6,7 @@ from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.errors.model import DependencyUnavailable, InvalidInput, SkillrouteError
 from skillroute.core.input.encodable import encodable
 
-_LONGEST = 2000
+_MAX_LENGTH = 2000
 
 
 def public_sentence(error: SkillrouteError) -> str:
@@ -27,4 +27,4 @@ def public_sentence(error: SkillrouteError) -> str:
     sentence = str(error)
     if isinstance(error, InvalidInput):
         sentence = "; ".join(f"{problem.field}: {problem.message}" for problem in error.problems)
-    return encodable(sentence[:_LONGEST])
+    return encodable(sentence[:_MAX_LENGTH])

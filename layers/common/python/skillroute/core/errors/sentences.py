@@ -48,7 +48,7 @@ _OF_CONTEXT: Mapping[str, str] = {
 }
 _OF_PATTERN: dict[str, str] = {}
 _VALUE_ERROR = "Value error, "
-_MOST_NAMES = 30
+_MAX_NAMES = 30
 
 
 def sentence_of(found: Mapping[str, Any], known: Set[str] = frozenset(), meant: str | None = None) -> str:
@@ -85,7 +85,7 @@ def sentence_of(found: Mapping[str, Any], known: Set[str] = frozenset(), meant: 
 def _hint(known: Set[str], meant: str | None) -> str:
     if meant is not None:
         return f": did you mean {meant}?"
-    return f"; known are {', '.join(sorted(known))}" if 0 < len(known) <= _MOST_NAMES else ""
+    return f"; known are {', '.join(sorted(known))}" if 0 < len(known) <= _MAX_NAMES else ""
 
 
 def _of_length(kind: str, context: Mapping[str, Any]) -> str:

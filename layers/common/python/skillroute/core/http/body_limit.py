@@ -14,7 +14,7 @@ from skillroute.core.http.request_id import request_id_of
 MAX_BODY_BYTES = 6 * 1024 * 1024
 """The most that Lambda takes as the payload of one invocation."""
 
-MOST_READ_BYTES = 64 * 1024 * 1024
+MAX_READ_BYTES = 64 * 1024 * 1024
 """A larger body is not read to its end before it is refused; the connection is cut then."""
 
 
@@ -73,7 +73,7 @@ class BodyLimit:
 async def _read_away(receive: Receive) -> None:
     """Read the rest of a body and drop it: a client that is still sending would not see the answer."""
     read = 0
-    while read <= MOST_READ_BYTES:
+    while read <= MAX_READ_BYTES:
         message = await receive()
         read += len(message.get("body", b""))
         if message["type"] != "http.request" or not message.get("more_body"):

@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-LEAST_BYTES = 4096
+MIN_BYTES = 4096
 """Answers below this stay as they are: they fit into the first packets of a connection either way."""
 
 LEVEL = 4
@@ -43,7 +43,7 @@ def takes_gzip(accept_encoding: str) -> bool:
 
 
 class Compressed:
-    """ASGI middleware that compresses answers of JSON and text from `LEAST_BYTES` on.
+    """ASGI middleware that compresses answers of JSON and text from `MIN_BYTES` on.
 
     Bodies that come in pieces, as streams do, are left alone: compressed, a piece would wait for the next.
 
@@ -85,7 +85,7 @@ class _Sending:
     async def _settled(self, start: Message, message: Message) -> Message:
         headers = MutableHeaders(raw=start["headers"])
         body = message.get("body", b"")
-        if message.get("more_body") or len(body) < LEAST_BYTES or not _may_be_compressed(headers):
+        if message.get("more_body") or len(body) < MIN_BYTES or not _may_be_compressed(headers):
             return message
         headers.add_vary_header("Accept-Encoding")
         if not self._wanted:

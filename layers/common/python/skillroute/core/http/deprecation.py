@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 DEPRECATION_HEADER = "Deprecation"
 SUNSET_HEADER = "Sunset"
-LEAST_NOTICE_DAYS = 180
+MIN_NOTICE_DAYS = 180
 """Days between the announcement and the first day on which a route may be gone (docs/versioning.md)."""
 
 _KEY = "x-deprecation"
@@ -61,7 +61,7 @@ def deprecated(*, since: date, sunset: date, instead: str) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        `sunset` is less than `LEAST_NOTICE_DAYS` after `since`, or `instead` is no path.
+        `sunset` is less than `MIN_NOTICE_DAYS` after `since`, or `instead` is no path.
 
     Examples
     --------
@@ -72,8 +72,8 @@ def deprecated(*, since: date, sunset: date, instead: str) -> dict[str, Any]:
     ... def list_items() -> list[str]:
     ...     return []
     """
-    if (sunset - since).days < LEAST_NOTICE_DAYS:
-        raise ValueError(f"sunset: {sunset} is less than {LEAST_NOTICE_DAYS} days after {since}: choose a later day")
+    if (sunset - since).days < MIN_NOTICE_DAYS:
+        raise ValueError(f"sunset: {sunset} is less than {MIN_NOTICE_DAYS} days after {since}: choose a later day")
     if not instead.startswith("/"):
         raise ValueError(f"instead: {instead} is not a path: it begins with a slash")
     stated = {"since": since.isoformat(), "sunset": sunset.isoformat(), "instead": instead}

@@ -65,7 +65,7 @@ _SENTENCE_OF: Mapping[int, str] = {
 _NO_JSON = "json_invalid"
 """The type of the problem of a body that is no JSON."""
 
-MOST_PROBLEMS = 100
+MAX_PROBLEMS = 100
 """Wrong fields that a 422 names."""
 
 MAX_MESSAGE_LENGTH = 2000
@@ -161,10 +161,10 @@ def _skillroute_error(request: Request, error: Exception) -> JSONResponse:
 
 def first_problems(problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return as many problems as an answer names, and how many are left out."""
-    if len(problems) <= MOST_PROBLEMS:
+    if len(problems) <= MAX_PROBLEMS:
         return problems
-    left_out = f"{len(problems) - MOST_PROBLEMS} more problems are not named"
-    return [*problems[:MOST_PROBLEMS], problem(["body"], left_out, "too_many")]
+    left_out = f"{len(problems) - MAX_PROBLEMS} more problems are not named"
+    return [*problems[:MAX_PROBLEMS], problem(["body"], left_out, "too_many")]
 
 
 def _unexpected(request: Request, error: Exception) -> JSONResponse:

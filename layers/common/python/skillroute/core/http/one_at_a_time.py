@@ -14,7 +14,7 @@ from skillroute.core.errors.model import BudgetSpent
 
 T = TypeVar("T")
 
-MOST_OF_ORGANISATION = 4
+MAX_PER_ORGANISATION = 4
 """Batches of one organisation that run or wait in a process: more of them would be in the way of the next one's."""
 
 
@@ -35,9 +35,9 @@ class OneAtATime:
             So many of the caller's organisation run or wait already.
         """
         with self._lock:
-            if self._under_way[caller.org_id] >= MOST_OF_ORGANISATION:
+            if self._under_way[caller.org_id] >= MAX_PER_ORGANISATION:
                 raise BudgetSpent(
-                    f"{MOST_OF_ORGANISATION} batches of this organisation are under way: try again in a second", 1
+                    f"{MAX_PER_ORGANISATION} batches of this organisation are under way: try again in a second", 1
                 )
             self._under_way[caller.org_id] += 1
             if self._limiter is None:

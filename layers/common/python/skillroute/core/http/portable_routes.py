@@ -14,7 +14,7 @@ from skillroute.core.http.bulk_answers import DryRun, Result, UpsertCounts, bare
 from skillroute.core.http.docs import BUDGET, ERRORS
 from skillroute.core.http.lanes import Lanes
 from skillroute.core.input.text_fields import Text
-from skillroute.core.portable.cursor import LONGEST
+from skillroute.core.portable.cursor import MAX_LENGTH
 from skillroute.core.portable.export import Export
 from skillroute.core.portable.restore import MAX_LINES, ImportLines, LineOutcome
 
@@ -83,7 +83,7 @@ def portable_router(export: Export, restore: ImportLines, access: Access, lanes:
         after: Annotated[
             Text | None,
             Query(
-                max_length=LONGEST,
+                max_length=MAX_LENGTH,
                 description="What the last line of the page before says as `after`. That of an export's end exports "
                 "the kinds that have changed since, each whole.",
             ),

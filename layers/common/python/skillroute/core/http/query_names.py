@@ -54,7 +54,7 @@ class QueryNames:
             if times > 1 and name in self._names:
                 problems.append(problem(["query", name], self._twice(name, given), "value_error"))
         if problems:
-            raise HTTPException(422, problems[:_MOST])
+            raise HTTPException(422, problems[:_MAX_NAMES])
         return urlencode(named).encode("ascii")
 
     def _allowed(self) -> str:
@@ -70,5 +70,5 @@ class QueryNames:
 _SIGNATURE = "x-amz-"
 """Parameters of a signed URL (SigV4), which the gateway reads."""
 
-_MOST = 20
+_MAX_NAMES = 20
 """Unknown parameters that an answer names."""

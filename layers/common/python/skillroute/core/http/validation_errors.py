@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.errors.sentences import sentence_of
 from skillroute.core.http.errors import answer_error, first_problems, problem
-from skillroute.core.input.json_input import MOST_PROBLEMS, said_of
+from skillroute.core.input.json_input import MAX_PROBLEMS, said_of
 
 
 def add_validation_errors(app: FastAPI) -> None:
@@ -26,6 +26,6 @@ def _validation_error(request: Request, error: Exception) -> JSONResponse:
     for number, found in enumerate(cast(RequestValidationError, error).errors()):
         place = found["loc"]
         # Which field was meant is looked for as often as people read on.
-        said = said_of(found, kind, place[1:]) if number < MOST_PROBLEMS else sentence_of(found)
+        said = said_of(found, kind, place[1:]) if number < MAX_PROBLEMS else sentence_of(found)
         detail.append(problem(place, said, found["type"]))
     return answer_error(request, 422, first_problems(detail), ErrorCode.INVALID_REQUEST)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field, create_model
 
 from skillroute.core.caller import Caller, Scope
-from skillroute.core.documents.checks import MOST_FINDINGS
+from skillroute.core.documents.checks import MAX_FINDINGS
 from skillroute.core.documents.model import COUNTED_AS
 from skillroute.core.documents.verify import Verify
 from skillroute.core.errors.codes import ErrorCode
@@ -30,7 +30,7 @@ _COUNT_OF = {counted.verified_field or counted.field: collection for collection,
 _FIELDS: dict[str, Any] = {
     "ok": (bool, Field()),
     **{field: (int, Field(description=COUNTED_AS[of].description)) for field, of in _COUNT_OF.items()},
-    "findings": (list[FindingOut], Field(description=f"{MOST_FINDINGS} at most.")),
+    "findings": (list[FindingOut], Field(description=f"{MAX_FINDINGS} at most.")),
 }
 VerifyResponse = create_model(
     "VerifyResponse", __doc__="The number of records that were checked, and what is wrong.", **_FIELDS

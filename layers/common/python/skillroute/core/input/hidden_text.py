@@ -15,7 +15,7 @@ from typing import Any
 
 from skillroute.core.errors.model import FieldProblem
 from skillroute.core.input.json_input import changed_places, with_texts
-from skillroute.core.input.known_fields import MOST_WARNINGS
+from skillroute.core.input.known_fields import MAX_WARNINGS
 
 HIDDEN_CHARACTERS = "hidden_characters"
 """The type of a warning about them."""
@@ -64,7 +64,7 @@ def visible_fields(thing: Mapping[str, Any], names: AbstractSet[str]) -> dict[st
 def hidden_warnings(raw: Any, place: str = "") -> list[FieldProblem]:
     """Return the places of texts that `visible_json` changes: ``description``, ``input_schema.properties.a.title``."""
     message = "had characters that nobody sees: they were taken out"
-    found = islice(changed_places(raw, visible, place.removesuffix(".")), MOST_WARNINGS)
+    found = islice(changed_places(raw, visible, place.removesuffix(".")), MAX_WARNINGS)
     return [FieldProblem(field, message, HIDDEN_CHARACTERS) for field in found]
 
 

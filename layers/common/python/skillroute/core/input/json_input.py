@@ -18,7 +18,7 @@ from skillroute.core.input.near_names import names_at, nearest
 MAX_DEPTH = 64
 """Levels of nesting in a schema, annotations or metadata. Real schemas stay below 20."""
 
-MOST_PROBLEMS = 20
+MAX_PROBLEMS = 20
 """Wrong fields of one thing that are named."""
 
 _SHOWN = 64  # characters of a key in the name of a place
@@ -41,12 +41,12 @@ def validated(model: type[Model], value: object, *, whole: str) -> Model:
     Raises
     ------
     InvalidInput
-        Names all fields that are wrong, `MOST_PROBLEMS` at most.
+        Names all fields that are wrong, `MAX_PROBLEMS` at most.
     """
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)[:MOST_PROBLEMS]
+        found = error.errors(include_url=False, include_input=False)[:MAX_PROBLEMS]
         raise InvalidInput.of(
             [
                 FieldProblem(".".join(map(str, each["loc"])) or whole, said_of(each, model, each["loc"]), each["type"])
@@ -98,16 +98,16 @@ def together(problems: Sequence[FieldProblem], read: Callable[[], T]) -> T:
     Raises
     ------
     InvalidInput
-        Names all of it, `MOST_PROBLEMS` at most, a field once.
+        Names all of it, `MAX_PROBLEMS` at most, a field once.
     """
     try:
         made = read()
     except InvalidInput as error:
         known = {problem.field for problem in problems}
         others = [problem for problem in error.problems if problem.field not in known]
-        raise InvalidInput.of([*problems, *others][:MOST_PROBLEMS]) from None
+        raise InvalidInput.of([*problems, *others][:MAX_PROBLEMS]) from None
     if problems:
-        raise InvalidInput.of(problems[:MOST_PROBLEMS])
+        raise InvalidInput.of(problems[:MAX_PROBLEMS])
     return made
 
 
@@ -127,7 +127,7 @@ def check_json(value: object, *, whole: str = "item") -> int:
     Raises
     ------
     InvalidInput
-        Names the places, `MOST_PROBLEMS` at most.
+        Names the places, `MAX_PROBLEMS` at most.
     """
     size, problems = examined_json(value, whole=whole)
     if problems:
@@ -157,7 +157,7 @@ def examined_json(
         fits = _NUL.search(text) is None and not _is_too_deep(value)
     except (ValueError, RecursionError):  # NaN, a lone surrogate; more levels than the interpreter allows
         fits = False
-    problems = [] if fits else list(islice(_what_is_wrong(value, whole), MOST_PROBLEMS))
+    problems = [] if fits else list(islice(_what_is_wrong(value, whole), MAX_PROBLEMS))
     if most_bytes is not None and size > most_bytes:
         problems.append(FieldProblem(whole, f"is {size} bytes as JSON; at most {most_bytes} are allowed"))
     return size, problems

@@ -19,7 +19,7 @@ from skillroute.core.errors.model import FieldProblem, InvalidInput
 from skillroute.core.input.near_names import names_of, nearest
 from skillroute.core.input.synonyms import SYNONYMS
 
-MOST_WARNINGS = 20
+MAX_WARNINGS = 20
 """Of one thing."""
 
 UNKNOWN_FIELD = "unknown_field"
@@ -57,7 +57,7 @@ class KnownFields:
         return {name: value for name, value in raw.items() if not self._is_shown(name, value)}
 
     def warnings(self, raw: object, place: str = "") -> list[FieldProblem]:
-        """Return what is questionable about the names of a thing's fields, `MOST_WARNINGS` at most.
+        """Return what is questionable about the names of a thing's fields, `MAX_WARNINGS` at most.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class KnownFields:
         """
         if not isinstance(raw, Mapping):
             return []
-        found = (self._warning(name, raw, place) for name in islice(self.unknown(raw), MOST_WARNINGS))
+        found = (self._warning(name, raw, place) for name in islice(self.unknown(raw), MAX_WARNINGS))
         return [warning for warning in found if warning is not None]
 
     def with_one_name(self, raw: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[FieldProblem]]:
@@ -86,7 +86,7 @@ class KnownFields:
             if (field := self._meant(name, raw)) is not None
         ]
         if found:
-            raise InvalidInput.of(found[:MOST_WARNINGS])
+            raise InvalidInput.of(found[:MAX_WARNINGS])
 
     def unknown(self, raw: Mapping[str, Any]) -> Iterator[str]:
         """Yield the names of a thing's fields that nobody knows."""

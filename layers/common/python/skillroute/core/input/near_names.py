@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import AliasChoices, BaseModel
 
-_LONGEST = 40
+_MAX_LENGTH = 40
 _ALIKE = 0.8
 
 
@@ -35,7 +35,7 @@ def names_at(kind: Any, place: Sequence[str | int]) -> frozenset[str]:
 
 def nearest(name: str, known: frozenset[str]) -> str | None:
     """Return which of the known names was probably meant."""
-    return _nearest(name, known) if len(name) <= _LONGEST else None
+    return _nearest(name, known) if len(name) <= _MAX_LENGTH else None
 
 
 def _named_fields(model: type[BaseModel]) -> dict[tuple[str, ...], Any]:

@@ -12,7 +12,7 @@ from urllib.parse import unquote_plus
 
 from skillroute.core.errors.model import FieldProblem
 from skillroute.core.input.json_input import changed_places, with_texts
-from skillroute.core.input.known_fields import MOST_WARNINGS
+from skillroute.core.input.known_fields import MAX_WARNINGS
 
 MASK = "***"
 
@@ -32,7 +32,7 @@ _OF_DATA = frozenset({"id", "sort", "partition", "primary", "foreign", "cache", 
 _AFTER_ADDRESSES = ")]>,.'`\\"
 _PLACEHOLDER = re.compile(r"(?i)^(?:[{$<%\[].*|%7b.*|your[_-].*|x{3,}|\*+|\.{3}|…)$")
 _NAMED_ALONE = frozenset({"", "git", "user", "username"})
-_LONGEST_NAME = 16
+_MAX_NAME_LENGTH = 16
 
 
 def masked_url(text: str) -> str:
@@ -56,7 +56,7 @@ def masked_json(value: Any) -> Any:
 def credential_warnings(raw: Any) -> list[FieldProblem]:
     """Return the places of texts that `masked_json` changes: ``remotes.0.url``."""
     message = f"had credentials in an address: they were replaced by {MASK}; pass them in a header or a variable"
-    return [FieldProblem(place, message) for place in islice(changed_places(raw, masked_url), MOST_WARNINGS)]
+    return [FieldProblem(place, message) for place in islice(changed_places(raw, masked_url), MAX_WARNINGS)]
 
 
 def _masked_address(match: re.Match[str]) -> str:
@@ -66,7 +66,7 @@ def _masked_address(match: re.Match[str]) -> str:
 def _masked_user(match: re.Match[str]) -> str:
     user, password = match["user"], match["password"]
     if password is None:
-        is_secret = user.lower() not in _NAMED_ALONE and len(user) > _LONGEST_NAME and not _PLACEHOLDER.match(user)
+        is_secret = user.lower() not in _NAMED_ALONE and len(user) > _MAX_NAME_LENGTH and not _PLACEHOLDER.match(user)
     else:
         is_secret = password != "" and not _PLACEHOLDER.match(password)
     return f"{MASK}@" if is_secret else match[0]

@@ -10,7 +10,7 @@ from typing import Any
 
 from skillroute.core.errors.model import InvalidInput
 
-LONGEST = 2000
+MAX_LENGTH = 2000
 """Characters of a cursor; one of all kinds has some 700."""
 
 _FORMAT = 1

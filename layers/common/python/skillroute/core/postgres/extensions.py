@@ -12,7 +12,7 @@ OPTIONAL = {"vector": "search inside PostgreSQL"}
 THEN = "then `skillroute migrate` and `skillroute reindex`"
 """What to do when the extension is there."""
 
-_LEAST = {"vector": (0, 8)}
+_MIN_VERSIONS = {"vector": (0, 8)}
 """The least versions: 0.8 brought scans that go on until enough pass a filter."""
 
 
@@ -32,7 +32,7 @@ def lacks(connection: Connection, extension: str) -> str | None:
     version = _version(connection, extension)
     if version is None:
         return f"{without(extension)}, and the server does not have it: install it there (pgvector), {THEN}"
-    least = _LEAST[extension]
+    least = _MIN_VERSIONS[extension]
     if tuple(int(part) for part in re.findall(r"\d+", version)[: len(least)]) < least:
         wanted = ".".join(map(str, least))
         return (

@@ -31,7 +31,7 @@ _LOOK = {
     "WaitTimeSeconds": 1,
     "MessageSystemAttributeNames": ["SentTimestamp", "MessageGroupId"],
 }
-_MOST_DEAD_LETTERS = 10_000
+_MAX_DEAD_LETTERS = 10_000
 _DEPTHS = {
     "ready": "ApproximateNumberOfMessages",
     "under_way": "ApproximateNumberOfMessagesNotVisible",
@@ -146,7 +146,7 @@ class SqsQueue:
         receipts: dict[str, str] = {}
 
         def receive() -> Iterator[dict[str, Any]]:
-            while len(receipts) < _MOST_DEAD_LETTERS:
+            while len(receipts) < _MAX_DEAD_LETTERS:
                 answer = self._call(lambda client: client.receive_message(QueueUrl=url, **_LOOK))
                 fresh = [message for message in answer.get("Messages", []) if message["MessageId"] not in receipts]
                 receipts.update({message["MessageId"]: message["ReceiptHandle"] for message in fresh})

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 
 from skillroute.core.ranking.logistic import log_sum_exp, logistic
 
-_MOST_PER_WORD = 2.2
+_MAX_PER_WORD = 2.2
 """What BM25 with k1 = 1.2 gives a word at most, times its weight."""
 
 _LONG = 5.0
@@ -112,7 +112,7 @@ def features(request: FusedRequest, candidates: Sequence[Evidence]) -> list[tupl
     """Return `FEATURES` of each candidate, in order; ranks and shares are among all that are given."""
     best_cosine = max((candidate.cosine for candidate in candidates), default=0.0)
     best_bm25 = max((candidate.bm25 for candidate in candidates), default=0.0)
-    most = _MOST_PER_WORD * request.weight
+    most = _MAX_PER_WORD * request.weight
     best_coverage = min(1.0, best_bm25 / most) if most else 0.0
     length = min(1.0, math.log(max(request.words, 1)) / _LONG)
     ranks = _ranks([candidate.bm25 for candidate in candidates])
@@ -137,7 +137,7 @@ def features(request: FusedRequest, candidates: Sequence[Evidence]) -> list[tupl
 
 def coverage(request: FusedRequest, candidates: Iterable[Evidence]) -> float:
     """Return the highest BM25 of some candidates as a share of what a text could have for the request; 0..1."""
-    most = _MOST_PER_WORD * request.weight
+    most = _MAX_PER_WORD * request.weight
     return min(1.0, max((candidate.bm25 for candidate in candidates), default=0.0) / most) if most else 0.0
 
 

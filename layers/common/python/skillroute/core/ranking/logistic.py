@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-_LEAST_LOGIT = -50.0
+_MIN_LOGIT = -50.0
 """Where a probability is no more than 1e-21; the exponential of a thousand would be an error."""
 
 
@@ -17,7 +17,7 @@ def logistic(logit: float) -> float:
     >>> logistic(0.0), logistic(1000.0), logistic(-1000.0) == logistic(-50.0)
     (0.5, 1.0, True)
     """
-    return 1.0 / (1.0 + math.exp(-max(logit, _LEAST_LOGIT)))
+    return 1.0 / (1.0 + math.exp(-max(logit, _MIN_LOGIT)))
 
 
 def log_sum_exp(values: Sequence[float]) -> float:

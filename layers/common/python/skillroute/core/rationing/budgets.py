@@ -27,7 +27,7 @@ HELD_S = 10.0
 SHARED_FROM = 16.0
 """Units that a process keeps to itself until it tells the others: a statement of 1 ms for 16 searches' work."""
 
-_MOST_KEPT = 10_000
+_MAX_KEPT = 10_000
 """Budgets that are kept, of the organisations and callers that asked last."""
 _STORE_RESTS_S = 30.0
 
@@ -136,7 +136,7 @@ class Budgets:
         for charge, of_it in zip(charges, untold, strict=True):
             kept = self._untold[charge.whose]
             kept[charge.key] = of_it
-            if len(kept) > _MOST_KEPT:
+            if len(kept) > _MAX_KEPT:
                 kept.popitem(last=False)  # of whom nothing was heard for the longest
         return []
 
@@ -171,7 +171,7 @@ class Budgets:
         """Let go of what is full, and of what was charged longest ago where there are too many."""
         while self._full_at:
             key, full_at = next(iter(self._full_at.items()))
-            if full_at > now and len(self._full_at) <= _MOST_KEPT:
+            if full_at > now and len(self._full_at) <= _MAX_KEPT:
                 return
             del self._full_at[key]
 

@@ -26,7 +26,7 @@ _OF_THIS_REQUEST = frozenset({"ValidationException"})
 _PLACEHOLDER = "-"  # for a text without a visible character, which the API refuses
 _CONNECTIONS = 10
 # The API gives relevance between 0 and 1; the ends have no logit.
-_LEAST = 1e-6
+_MIN_PROBABILITY = 1e-6
 
 
 class _TimeIsUp(RerankerUnavailable):
@@ -152,7 +152,7 @@ class BedrockReranker:
     def _logit(self, relevance: object) -> float:
         if not isinstance(relevance, float) or not math.isfinite(relevance):  # boto3 makes a float of every number
             raise RerankerUnavailable(f"{self.name} answered with a relevance that is no number")
-        p = min(max(relevance, _LEAST), 1.0 - _LEAST)
+        p = min(max(relevance, _MIN_PROBABILITY), 1.0 - _MIN_PROBABILITY)
         return math.log(p / (1.0 - p))
 
 

@@ -21,7 +21,7 @@ from skillroute.core.ranking.logistic import log_sum_exp, logistic
 RERANKED = 20
 """How many candidates a search for tools, servers or agents has reranked: the first."""
 
-_LEAST = 1e-6
+_MIN_PROBABILITY = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ UNFITTED = {"tools": Blend(first=1.0, reranker=1.0), "registry": Blend(first=1.0
 
 
 def _logit(score: float) -> float:
-    likely = min(max(score, _LEAST), 1.0 - _LEAST)
+    likely = min(max(score, _MIN_PROBABILITY), 1.0 - _MIN_PROBABILITY)
     return math.log(likely / (1.0 - likely))
 
 

@@ -17,7 +17,7 @@ from skillroute.core.time.deadline import Deadline
 _ANSWER_S = 0.5
 """Reserved for the answer itself, which must leave before Lambda ends the invocation."""
 
-_LEAST_S = 0.25
+_MIN_WAIT_S = 0.25
 """The least that is waited, even at the end: a healthy dependency answers in a few milliseconds."""
 
 _deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
@@ -55,4 +55,4 @@ def left_s() -> float | None:
 def at_most_s(seconds: float) -> float:
     """Return how long to wait for something that may take that many seconds: no longer than the invocation has left."""
     deadline = _deadline.get()
-    return seconds if deadline is None else min(seconds, max(_LEAST_S, deadline.remaining_s()))
+    return seconds if deadline is None else min(seconds, max(_MIN_WAIT_S, deadline.remaining_s()))

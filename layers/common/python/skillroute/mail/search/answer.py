@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skillroute.core.answer_size import MOST_ON_THE_WAY, SEARCH_BYTES, on_the_way
+from skillroute.core.answer_size import MAX_ON_THE_WAY, SEARCH_BYTES, on_the_way
 from skillroute.core.observability import Metric, count, event, observe_ms
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.time.timing import Stopwatch
@@ -96,7 +96,7 @@ class _Room:
 
     def takes(self, shown: MessageResult, text_bytes: int | None) -> bool:
         """Take a result, unless there is no room; `text_bytes` are those that it has of text, where they are known."""
-        size = None if text_bytes is None else MOST_ON_THE_WAY * text_bytes + _BESIDE
+        size = None if text_bytes is None else MAX_ON_THE_WAY * text_bytes + _BESIDE
         if size is None or size > self._left:
             self._measure()
             size = _size(shown)

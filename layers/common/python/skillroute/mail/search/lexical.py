@@ -19,10 +19,10 @@ from skillroute.mail.search.facets import index_filter
 from skillroute.mail.search.model import MailFilter, Method
 from skillroute.mail.search.repository import MailSearchRepository
 from skillroute.mail.search.scores import Match, RawScores, Scale
-from skillroute.mail.text import MOST_IMPACT
+from skillroute.mail.text import MAX_IMPACT
 
 _MARK = 2.0**-512
-_LEAST = 2.0**-256
+_MIN_SCORE = 2.0**-256
 """Below it, as a negative number, a cursor's score is a mark; exact, since a power of two costs no digit."""
 
 
@@ -59,7 +59,7 @@ class IndexWords:
     @property
     def most(self) -> float:
         """What a document that has every term as often as can be would score."""
-        return sum(self._terms.values()) * MOST_IMPACT
+        return sum(self._terms.values()) * MAX_IMPACT
 
     def top(self, where: MailFilter, limit: int) -> RawScores:
         return self._search(index_filter(where), limit)
@@ -150,7 +150,7 @@ class Words:
 
     def after(self, cursor: Cursor | None, need: int) -> list[Match]:
         """Return what comes after a cursor, in order: all of it, or at least `need` of them."""
-        if cursor is not None and -_LEAST < cursor.score < 0.0:
+        if cursor is not None and -_MIN_SCORE < cursor.score < 0.0:
             return self._rest_by_id(-cursor.score / _MARK, cursor.id)
         place = _place(cursor, self._scale)
         if not self.is_full:

@@ -12,7 +12,7 @@ from skillroute.mail.model import DocKind
 from skillroute.mail.search.model import SNIPPET, MailFilter
 from skillroute.mail.text import search_query
 
-_LONGEST_PATTERN = 128
+_MAX_PATTERN_LENGTH = 128
 """Characters of a word that ILIKE looks for."""
 
 _FOUND: dict[DocKind, str] = {"message": "found_messages", "agent": "found_agents", "project": "found_projects"}
@@ -114,4 +114,4 @@ def _literal(term: str) -> str:
     ILIKE compares the whole pattern at each place of a text, so a pattern of 10,000 letters a costs that many looks at
     each letter of a text of letters a.
     """
-    return re.sub(r"([\\%_])", r"\\\1", term[:_LONGEST_PATTERN])
+    return re.sub(r"([\\%_])", r"\\\1", term[:_MAX_PATTERN_LENGTH])

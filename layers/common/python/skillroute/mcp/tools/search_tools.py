@@ -31,13 +31,13 @@ from skillroute.search.candidates.server_names import ServerList
 from skillroute.search.model import Fit, Needs, Query, SearchMetadata, SearchRequest, SearchResponse
 from skillroute.search.needs.answer import NeedsSearchResponse
 
-LEAST_TOKENS = 100
+MIN_TOKENS = 100
 """Of a budget: an answer without results, with everything that may be said about it, has fewer."""
 
 TOKENS_OF_A_NEED = 12
 """What an answer says of each at most, beside its results."""
 
-MOST_TOKENS = 20_000
+MAX_TOKENS = 20_000
 """Of a budget: whole schemas of 100 tools are fewer, and to count many more takes long."""
 
 _DESCRIPTION = """\
@@ -99,7 +99,7 @@ class SearchToolsArguments(Arguments):
         None, description="The most that is shown of each; signature, or with budget_tokens what fits."
     )
     budget_tokens: int | None = Field(
-        None, ge=LEAST_TOKENS, le=MOST_TOKENS, description="The answer is never longer than this."
+        None, ge=MIN_TOKENS, le=MAX_TOKENS, description="The answer is never longer than this."
     )
 
     @field_validator("query")
@@ -122,7 +122,7 @@ class SearchToolsArguments(Arguments):
         ToolError
             The budget has no room for what is said of so many needs.
         """
-        least = LEAST_TOKENS + TOKENS_OF_A_NEED * len(self.needs or ())
+        least = MIN_TOKENS + TOKENS_OF_A_NEED * len(self.needs or ())
         if self.budget_tokens is not None and self.budget_tokens < least:
             raise ToolError(f"budget_tokens must be {least} or more with {len(self.needs or ())} needs")
         given = {name: getattr(self, name) for name in _SEARCHED if name in self.model_fields_set}

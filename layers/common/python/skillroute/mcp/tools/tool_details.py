@@ -15,7 +15,7 @@ from skillroute.mcp.shown import whole
 from skillroute.mcp.tool import Asked, Tool, ToolError
 from skillroute.mcp.tools.search_tools import TOOL_FIELDS
 
-MOST_IDS = 20
+MAX_IDS = 20
 
 _DESCRIPTION = """\
 Get everything about tools that search_tools has found, by their ids: whole description, input and output schema, \
@@ -38,7 +38,7 @@ class ToolDetailsArguments(Arguments):
 
     ids: Annotated[
         list[Annotated[int, Field(ge=1, le=2**63 - 1)]],
-        Field(min_length=1, max_length=MOST_IDS, description="Of search_tools' answer."),
+        Field(min_length=1, max_length=MAX_IDS, description="Of search_tools' answer."),
     ]
 
 

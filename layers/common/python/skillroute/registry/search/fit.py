@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from skillroute.core.answer_size import SEARCH_BYTES, TEXT_BYTES, shortened, size_of
 from skillroute.registry.search.model import AgentMatch, RegistryToolMatch, ScoreBreakdown, ServerMatch
-from skillroute.registry.search.repository import LONGEST_SHOWN
+from skillroute.registry.search.repository import MAX_SHOWN_LENGTH
 
 _BESIDE = 700
 """Bytes that the names of fields, numbers and dates of a result have at most."""
@@ -103,7 +103,7 @@ def _with_short_texts(
     ]
     shown = shortened(texts, TEXT_BYTES)
     if shown == texts:
-        return servers, tools, agents, any(len(text) > LONGEST_SHOWN for text in texts)
+        return servers, tools, agents, any(len(text) > MAX_SHOWN_LENGTH for text in texts)
     left = iter(shown)
     servers = [server.model_copy(update={"description": next(left)}) for server in servers]
     short_tools = iter([tool.model_copy(update={"description": next(left)}) for tool in of_servers])

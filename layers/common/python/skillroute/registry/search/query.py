@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
-from skillroute.catalogue.mentions import MOST_WORDS, Mentions, mentions, runs
+from skillroute.catalogue.mentions import MAX_WORDS, Mentions, mentions, runs
 from skillroute.registry.model import tag_key
 from skillroute.registry.search.model import MAX_TAG, MAX_TAGS
 from skillroute.registry.text import MAX_KEYWORD
@@ -88,7 +88,7 @@ def parse(query: str, tags: Sequence[str] = ()) -> ParsedQuery:
     # No name has a lone surrogate, which a query may, and which PostgreSQL cannot be asked for.
     encodable = text.encode("utf-8", "ignore").decode("utf-8")
     named = mentions(encodable)
-    names = {*runs(encodable.split()[:MOST_WORDS], every=True), *named.alone, *named.servers}
+    names = {*runs(encodable.split()[:MAX_WORDS], every=True), *named.alone, *named.servers}
     return ParsedQuery(text, keywords(text), tuple(every), frozenset(names), named)
 
 

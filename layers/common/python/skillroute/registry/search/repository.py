@@ -15,10 +15,10 @@ from skillroute.registry.repository import to_entity
 from skillroute.registry.search.model import BOOSTS, HALF_COVERED
 from skillroute.registry.text import Place
 
-LONGEST_ANNOTATIONS = 1_000
+MAX_ANNOTATIONS_LENGTH = 1_000
 """Bytes of annotations that a search of the registry shows: MCP's five hints have 200, and it may show 700 tools."""
 
-LONGEST_SHOWN = 20_000
+MAX_SHOWN_LENGTH = 20_000
 """Characters of a description that a search of the registry shows: it may show 700."""
 
 
@@ -98,7 +98,7 @@ class ToolHit:
 class ToolDetails:
     """The details of a tool that was found; its schema is None where it has none, and where it had no room.
 
-    So are its annotations where they have more than `LONGEST_ANNOTATIONS` bytes.
+    So are its annotations where they have more than `MAX_ANNOTATIONS_LENGTH` bytes.
     """
 
     description: str
@@ -210,14 +210,14 @@ class RegistrySearchRepository:
         """Return the entities that a search shows; those that are gone are left out.
 
         Documents are there of `with_documents` only, in their order, as many as have room together: in every document
-        there is something. Descriptions of more than `LONGEST_SHOWN` characters are cut, and end in ….
+        there is something. Descriptions of more than `MAX_SHOWN_LENGTH` characters are cut, and end in ….
         """
         rows = self._run(
             "found_entities",
             ids=list(entity_ids),
             with_documents=list(with_documents),
             room=room,
-            longest=LONGEST_SHOWN,
+            longest=MAX_SHOWN_LENGTH,
         )
         return {row[0]: to_entity(row) for row in rows}
 
@@ -238,8 +238,8 @@ class RegistrySearchRepository:
             ids=list(tool_ids),
             with_schemas=list(with_schemas),
             room=room,
-            longest=LONGEST_SHOWN,
-            longest_annotations=LONGEST_ANNOTATIONS,
+            longest=MAX_SHOWN_LENGTH,
+            longest_annotations=MAX_ANNOTATIONS_LENGTH,
         )
         return {row[0]: ToolDetails(*row[1:]) for row in rows}
 

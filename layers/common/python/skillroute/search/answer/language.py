@@ -62,8 +62,8 @@ for _word, _languages in OF_REQUESTS.items():
         _STEMS.setdefault(_word[:_FIRST], []).append((_word[:-1], _languages))
 _SAYING = (_ANY_SMALL | OF_REQUESTS.keys()) - ALSO_ENGLISH
 _PLAIN_ENGLISH = ENGLISH - OF_REQUESTS.keys() - frozenset().union(*_SHARED.values())
-_LEAST = 2
-_MOST_WORDS = 12
+_MIN_WORDS = 2
+_MAX_WORDS = 12
 """Of a request that is told by other words than small ones: a longer one has these."""
 
 
@@ -102,17 +102,17 @@ def _language_of(text: str) -> str | None:
             if found is not None:
                 return found
     own = words if text.isupper() else _not_of_names(written)
-    return _by_small_words(own, words) or (_by_request_words(own, words) if len(words) <= _MOST_WORDS else None)
+    return _by_small_words(own, words) or (_by_request_words(own, words) if len(words) <= _MAX_WORDS else None)
 
 
 def _by_small_words(own: Sequence[str], words: Sequence[str]) -> str | None:
     """Return the language of two small words among `own`, where fewer of all words are English."""
     small = _ANY_SMALL.intersection(own)
-    if len(small) < _LEAST:
+    if len(small) < _MIN_WORDS:
         return None
     found = {language: len(small & listed) for language, listed in SMALL.items()}
     best = max(found, key=found.__getitem__)
-    return best if found[best] >= max(_LEAST, 1 + sum(word in ENGLISH_SMALL for word in words)) else None
+    return best if found[best] >= max(_MIN_WORDS, 1 + sum(word in ENGLISH_SMALL for word in words)) else None
 
 
 def _by_request_words(own: Sequence[str], words: Sequence[str]) -> str | None:
@@ -138,7 +138,7 @@ def _by_request_words(own: Sequence[str], words: Sequence[str]) -> str | None:
     for language in points:
         points[language] -= 2 * sum(_is_english(word, language) for word in words)
     best = max(points, key=lambda language: (points[language], language in sure))
-    return best if best in sure and points[best] >= max(_LEAST, len(words) / 2) else None
+    return best if best in sure and points[best] >= max(_MIN_WORDS, len(words) / 2) else None
 
 
 def _is_english(word: str, language: str) -> bool:

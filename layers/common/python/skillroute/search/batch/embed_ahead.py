@@ -13,7 +13,7 @@ from skillroute.search import plan
 from skillroute.search.candidates.clauses import clauses
 from skillroute.search.model import SearchRequest
 
-MOST_CHARS = 40_000
+MAX_CHARS = 40_000
 """Of all texts together: those of 20 queries and their clauses have no more. A call that takes the model too long
 counts as its failure, and lets the searches of everybody go on by words for a while."""
 
@@ -25,7 +25,7 @@ def embed_ahead(
     default_ranking: plan.RankBy,
     turns: Turns | None = None,
 ) -> None:
-    """Embed the texts of requests and their clauses together, of the first ones as many as `MOST_CHARS` allows.
+    """Embed the texts of requests and their clauses together, of the first ones as many as `MAX_CHARS` allows.
 
     Where that fails, the model is left alone for a while, and the searches go on by words. Where it refuses one text,
     the searches ask again, each for its own: only one of them goes without.
@@ -38,7 +38,7 @@ def embed_ahead(
     texts: list[str] = []
     for request in requests:
         more = _embedded(request.texts, plan.ranking_for(request.mode, default_ranking))
-        if sum(map(len, [*texts, *more])) > MOST_CHARS:
+        if sum(map(len, [*texts, *more])) > MAX_CHARS:
             break
         texts += more
     try:

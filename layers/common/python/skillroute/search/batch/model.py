@@ -16,7 +16,7 @@ from skillroute.core.http.errors import STATUS_OF, first_problems, problem
 from skillroute.core.input.json_input import validated
 from skillroute.core.input.shown_as import ShownAs
 from skillroute.search.answer.mcp_format import AnySearchResponse
-from skillroute.search.batch.search import MOST_SEARCHES, Answered, BatchResult, NotReached
+from skillroute.search.batch.search import MAX_SEARCHES, Answered, BatchResult, NotReached
 from skillroute.search.model import SearchRequest
 
 _LACKED = {
@@ -33,7 +33,7 @@ class BatchRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    searches: list[_AnySearch] = Field(min_length=1, max_length=MOST_SEARCHES)
+    searches: list[_AnySearch] = Field(min_length=1, max_length=MAX_SEARCHES)
 
 
 class SearchError(BaseModel):

@@ -16,7 +16,7 @@ from skillroute.core.http.search_headers import SEARCHED, search_headers
 from skillroute.core.rationing.work import Work
 from skillroute.core.time.timing import Stopwatch
 from skillroute.search.batch.model import BatchMetadata, BatchRequest, BatchResponse, read_searches, to_json
-from skillroute.search.batch.search import MOST_SEARCHES, Answered, BatchSearch
+from skillroute.search.batch.search import MAX_SEARCHES, Answered, BatchSearch
 from skillroute.search.cost import cost_of_batch
 from skillroute.search.model import SearchRequest
 
@@ -30,7 +30,7 @@ def batch_router(batch: BatchSearch, access: Access, work: Work) -> APIRouter:
     @router.post(
         "/batch",
         response_model=BatchResponse,
-        summary=f"Find tools for up to {MOST_SEARCHES} requests",
+        summary=f"Find tools for up to {MAX_SEARCHES} requests",
         responses=SEARCHED,
     )
     async def search_tools_in_batch(request: BatchRequest, caller: AsCaller) -> Response:

@@ -26,10 +26,10 @@ from skillroute.search.batch.embed_ahead import embed_ahead
 from skillroute.search.model import SearchMetadata, SearchRequest
 from skillroute.search.search import ToolSearch
 
-MOST_SEARCHES = 20
+MAX_SEARCHES = 20
 """Of one batch."""
 
-_MOST_S = 20.0
+_MAX_WAIT_S = 20.0
 """That a batch takes where no invocation says less: after that, what was not reached is sent back."""
 
 _KEPT_BYTES = 100_000
@@ -81,7 +81,7 @@ class BatchSearch:
         embedder: QueryEmbedder,
         *,
         default_ranking: plan.RankBy,
-        most_s: float = _MOST_S,
+        most_s: float = _MAX_WAIT_S,
         room: int = SEARCH_BYTES,
         turns: Turns | None = None,
     ) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-MOST_CLAUSES = 8
+MAX_CLAUSES = 8
 """Each costs an embedding and two searches of the index."""
 
-_LEAST_CLAUSES = 3
-_LEAST_WORDS = 3
+_MIN_CLAUSES = 3
+_MIN_WORDS = 3
 _BREAK = re.compile(r"[.;:!?\n]\s|,\s|\s(?:and|then|also|plus|but|or)(?=\s)", re.IGNORECASE)
 _LEADING_WORD = re.compile(r"(?:and|then|also|plus|but|or)\s", re.IGNORECASE)
 
@@ -26,8 +26,8 @@ def clauses(query: str) -> list[str]:
     []
     """
     parts = (_without_leading_word(part.strip()) for part in _BREAK.split(query))
-    found = [part for part in dict.fromkeys(parts) if len(part.split()) >= _LEAST_WORDS]
-    return found[:MOST_CLAUSES] if len(found) >= _LEAST_CLAUSES else []
+    found = [part for part in dict.fromkeys(parts) if len(part.split()) >= _MIN_WORDS]
+    return found[:MAX_CLAUSES] if len(found) >= _MIN_CLAUSES else []
 
 
 def _without_leading_word(part: str) -> str:

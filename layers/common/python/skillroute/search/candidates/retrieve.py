@@ -20,7 +20,7 @@ from skillroute.search.plan import CANDIDATE_POOL, passes
 from skillroute.search.ranking.confidence import Standing
 from skillroute.skills.model import SkillKey
 
-_MOST_OF_A_NAME = 1_000
+_MAX_PER_NAME = 1_000
 """How many tools of a name that a query has are looked at: a hundred servers have one called search."""
 
 Keyed = TypeVar("Keyed", bound="Candidate | IndexHit")
@@ -154,7 +154,7 @@ class LexicalRanking:
         """The tools that the query names (decision 40), of all that the search may return."""
         asked = mentions(self._query)
         called = IndexFilter({**self._everything.any_of, "name_key": asked.keys})
-        found = self._index.match(Collection.TOOLS, where=called, limit=_MOST_OF_A_NAME)
+        found = self._index.match(Collection.TOOLS, where=called, limit=_MAX_PER_NAME)
         if not found or asked.by_key_alone:
             return frozenset(found)
         # Which server a tool is of, or how its name is written, decides where the request says it, and only there.

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from skillroute.core.input.text_fields import without_nul
 
-MOST_SERVERS = 20
+MAX_SERVERS = 20
 """That one search may be limited to."""
 
 ServerName = Annotated[str, StringConstraints(min_length=1, max_length=257), AfterValidator(without_nul)]
@@ -19,12 +19,12 @@ def _as_list(given: object) -> object:
     return [given] if isinstance(given, str) else given
 
 
-ServerList = Annotated[list[ServerName], Field(min_length=1, max_length=MOST_SERVERS), BeforeValidator(_as_list)]
+ServerList = Annotated[list[ServerName], Field(min_length=1, max_length=MAX_SERVERS), BeforeValidator(_as_list)]
 """Several names in a list; one alone is taken as well, but no schema says so."""
 
 ServerNames = Annotated[
     list[ServerName],
-    Field(min_length=1, max_length=MOST_SERVERS),
+    Field(min_length=1, max_length=MAX_SERVERS),
     BeforeValidator(_as_list, json_schema_input_type=ServerName | list[ServerName]),
 ]
 """One name, or several in a list."""

@@ -9,11 +9,11 @@ from skillroute.search import plan
 from skillroute.search.answer.language import language_of
 from skillroute.search.answer.optional_fields import ToolExplanation
 from skillroute.search.candidates.candidate import Found, FoundNeed, MatchedSkill
-from skillroute.search.model import MOST_SKILLS, SearchRequest
+from skillroute.search.model import MAX_SKILLS, SearchRequest
 from skillroute.search.needs.merge import in_turn
 from skillroute.search.run import ToolSearchRun
 
-_MOST_OF_ONE = 50
+_MAX_PER_ONE = 50
 
 FindOne = Callable[[ToolSearchRun, SearchRequest], Found]
 """Carries out the search of one text."""
@@ -50,7 +50,7 @@ def _of_one(request: SearchRequest, text: str, ranking: plan.RankBy) -> SearchRe
         update={
             "query": text,
             "needs": None,
-            "limit": min(_MOST_OF_ONE, 2 * request.most),
+            "limit": min(_MAX_PER_ONE, 2 * request.most),
             "skill_limit": plan.skill_limit(ranking, whole),
         }
     )
@@ -60,7 +60,7 @@ def _skills(found: Sequence[Found]) -> list[MatchedSkill]:
     """Return the best skills of each text in turn, each once."""
     turns = zip_longest(*(one.skills for one in found))
     skills = {skill.key: skill for turn in turns for skill in turn if skill is not None}
-    return list(skills.values())[:MOST_SKILLS]
+    return list(skills.values())[:MAX_SKILLS]
 
 
 def _explained(found: Sequence[Found], shown: Sequence[tuple[str, int]]) -> list[ToolExplanation]:

@@ -30,7 +30,7 @@ could have for the request, and whether the result does something else than the 
 FIRST_RESULTS = 5
 
 _RIVALS = 10
-_LEAST = 1e-6
+_MIN_PROBABILITY = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def ahead_of_ten(probabilities: Iterable[float]) -> float:
 
 
 def _logit(probability: float) -> float:
-    likely = min(max(probability, _LEAST), 1.0 - _LEAST)
+    likely = min(max(probability, _MIN_PROBABILITY), 1.0 - _MIN_PROBABILITY)
     return math.log(likely / (1.0 - likely))
 
 

@@ -25,7 +25,7 @@ from skillroute.skills.suggestions.model import Suggestion
 from skillroute.skills.suggestions.repository import SuggestionRepository
 
 _TOOLS = 50
-_LONGEST = 1000
+_MAX_LENGTH = 1000
 
 _INSTRUCTIONS = """You describe a skill: a group of tools that an AI agent may use.
 Write two or three plain sentences, in the language of the description given, that say what the skill enables, in words
@@ -68,7 +68,7 @@ class DescribeSkill:
         description = answer.get("description")
         if not isinstance(description, str) or len(description.strip()) < 10:
             raise ClassifierAnswerInvalid("the language model did not answer with a description")
-        text = description.replace("\x00", "").encode("utf-8", "ignore").decode("utf-8").strip()[:_LONGEST]
+        text = description.replace("\x00", "").encode("utf-8", "ignore").decode("utf-8").strip()[:_MAX_LENGTH]
         reasoning = f"worded by {self._chat.name} from {len(members)} tools"
 
         def suggest(session: Session) -> Suggestion:

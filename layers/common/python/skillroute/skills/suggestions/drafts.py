@@ -10,9 +10,9 @@ from skillroute.skills.classification.model import SkillDraft, SkillProfile, Too
 from skillroute.skills.suggestions.model import skill_id_of
 
 _WORD = re.compile(r"[^\W_]+")
-_SHORTEST_NAME, _LONGEST_NAME = 3, 60
-_LONGEST_TEXT = 1000
-_LONGEST_TOPIC = 3
+_MIN_NAME_LENGTH, _MAX_NAME_LENGTH = 3, 60
+_MAX_TEXT_LENGTH = 1000
+_MAX_TOPIC_LENGTH = 3
 _WITHIN = 2  # words: a prefix may precede the verb (`zia_list_rules`)
 # fmt: off
 # What servers are called beside what they are about.
@@ -44,7 +44,7 @@ def draft_beside(skill: SkillProfile, confidence: float) -> SkillDraft:
     name = skill.name if skill_id_of(skill.name) == skill.id else skill.id
     return SkillDraft(
         name,
-        skill.description[:_LONGEST_TEXT],
+        skill.description[:_MAX_TEXT_LENGTH],
         f'Most likely a tool of "{skill.name}", with a confidence of {confidence:.2f}: too little to assign it unseen.',
     )
 
@@ -80,12 +80,12 @@ def draft_skill(tool: ToolProfile, taken: Collection[str], reasoning: str) -> Sk
         f"{subject} Tools",
         f"Tools Like {subject}",
     ]
-    fitting = [name for name in map(_cut_name, names) if len(name) >= _SHORTEST_NAME]
+    fitting = [name for name in map(_cut_name, names) if len(name) >= _MIN_NAME_LENGTH]
     name = next((name for name in fitting if name.casefold() not in taken), fitting[-1])
     gist = embedding_views(ToolText(tool.name, tool.description))[2]
     deed = " ".join([*([verb] if verb else []), *topic]) or split_name(tool.name) or tool.name
     text = f"{deed[:1].upper()}{deed[1:]}, for example: {gist}"
-    return SkillDraft(name, f"{text[: _LONGEST_TEXT - 1].rstrip(' .')}.", reasoning)
+    return SkillDraft(name, f"{text[: _MAX_TEXT_LENGTH - 1].rstrip(' .')}.", reasoning)
 
 
 def draft_for(tool: ToolProfile, proposed: SkillDraft | None) -> SkillDraft:
@@ -98,7 +98,7 @@ def draft_for(tool: ToolProfile, proposed: SkillDraft | None) -> SkillDraft:
         return drafted
     return SkillDraft(
         name=proposed.name.strip()[:255] or drafted.name,
-        description=proposed.description.strip()[:_LONGEST_TEXT] or drafted.description,
+        description=proposed.description.strip()[:_MAX_TEXT_LENGTH] or drafted.description,
         reasoning=proposed.reasoning,
     )
 
@@ -122,7 +122,7 @@ def _deed(tool: ToolProfile) -> tuple[str, list[str]]:
     topic = [word for word in kept if word not in verbs]
     # Where the name says no more than the server's, the description says what it is about.
     topic = [word for word in topic if word not in of_server] or _object_in(tool.description) or topic
-    topic = topic[-_LONGEST_TOPIC:]
+    topic = topic[-_MAX_TOPIC_LENGTH:]
     if topic and _is_counted(topic[-1], tool.description) and not spelt_of.get(topic[-1], "").isupper():
         topic[-1] = _plural(topic[-1])
     return verbs[0] if verbs else "", [spelt_of.get(word, word) for word in topic]
@@ -137,7 +137,7 @@ def _object_in(description: str) -> list[str]:
             break
         if word not in _ARTICLES:
             found.append(word)
-    return found if len(found) <= _LONGEST_TOPIC else []
+    return found if len(found) <= _MAX_TOPIC_LENGTH else []
 
 
 def _is_counted(word: str, description: str) -> bool:
@@ -166,6 +166,6 @@ def _title(words: Iterable[str]) -> str:
 
 def _cut_name(name: str) -> str:
     """Cut a name between words, or within the only one."""
-    if len(name) <= _LONGEST_NAME:
+    if len(name) <= _MAX_NAME_LENGTH:
         return name
-    return name[: _LONGEST_NAME + 1].rpartition(" ")[0].strip() or name[:_LONGEST_NAME]
+    return name[: _MAX_NAME_LENGTH + 1].rpartition(" ")[0].strip() or name[:_MAX_NAME_LENGTH]

@@ -18,7 +18,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.documents.embed import Embedded
 from skillroute.core.errors.model import FieldProblem, InvalidInput
 from skillroute.core.input.json_input import examined_json, together, validated
-from skillroute.core.input.known_fields import MOST_WARNINGS
+from skillroute.core.input.known_fields import MAX_WARNINGS
 from skillroute.core.observability import Metric
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, shown_moment
 from skillroute.core.postgres.database import Database, Session
@@ -28,14 +28,14 @@ from skillroute.skills.model import id_in_key
 from skillroute.skills.portable_lines import SuggestionLine, suggestion_warnings
 from skillroute.skills.suggestions.model import SuggestionKind, SuggestionStatus
 
-MOST_LINES = 100
+MAX_LINES = 100
 
 
 class PortableSuggestions:
     """Lines of kind `suggestion`."""
 
     kind = "suggestion"
-    most = MOST_LINES
+    most = MAX_LINES
 
     def __init__(self, restore: RestoreSuggestions) -> None:
         self._restore = restore
@@ -56,7 +56,7 @@ class RestoreSuggestions(BulkWrite):
     """Writes suggestions of lines, as they were decided."""
 
     def __call__(self, lines: Sequence[object], caller: Caller, *, dry_run: bool) -> Report[Outcome]:
-        """Write lines of suggestions, `MOST_LINES` at most; see `BulkWrite`."""
+        """Write lines of suggestions, `MAX_LINES` at most; see `BulkWrite`."""
         return self._carry_out(_Suggestions(self._database, caller), lines, dry_run=dry_run)
 
 
@@ -99,7 +99,7 @@ class _Known:
 
 class _Suggestions(Writing[_Incoming, Done[Outcome], Outcome]):
     noun = "line"
-    most = MOST_LINES
+    most = MAX_LINES
     identity = ("created_at", "moment, name, tool and occurrence")
     outcome_type = Outcome
     metrics: ClassVar = (Metric.SKILL_LINES_WRITTEN, Metric.SKILL_LINES_FAILED)
@@ -110,7 +110,7 @@ class _Suggestions(Writing[_Incoming, Done[Outcome], Outcome]):
         self._known = _Known({}, {}, frozenset())
 
     def warnings(self, raw: object) -> Sequence[FieldProblem]:
-        return list(islice(suggestion_warnings(raw), MOST_WARNINGS))
+        return list(islice(suggestion_warnings(raw), MAX_WARNINGS))
 
     def read(self, index: int, raw: object) -> _Incoming:
         _, problems = examined_json(raw, whole="line")

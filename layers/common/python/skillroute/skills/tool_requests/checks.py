@@ -17,17 +17,17 @@ from skillroute.core.input.json_input import validated
 from skillroute.skills.classification.model import ToolProfile
 from skillroute.skills.text import stems
 
-MOST_WRITTEN = 3
+MAX_WRITTEN = 3
 """Requests that a language model writes for a tool."""
 
 COPIED = 0.8
 """From this share of common words on, of all that either text has, a request is a copy (Jaccard)."""
 
-_MOST_READ = 16  # of what a model answers for one tool
+_MAX_READ = 16  # of what a model answers for one tool
 _UNSTORABLE = frozenset({"Cc", "Cs"})  # control characters, and lone surrogates
 _NO_LETTER = re.compile(r"[\W_]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
-_LONGEST_DESCRIPTION = 2000
+_MAX_DESCRIPTION_LENGTH = 2000
 
 
 class Dropped(StrEnum):
@@ -54,7 +54,7 @@ def read_requests(raw: Sequence[object], tool: ToolProfile) -> Read:
     kept: list[str] = []
     dropped: Counter[Dropped] = Counter()
     said = list(_said(tool))
-    for one in raw[:_MOST_READ]:
+    for one in raw[:_MAX_READ]:
         text = _storable(one)
         if text is None:
             dropped[Dropped.MALFORMED] += 1
@@ -62,12 +62,12 @@ def read_requests(raw: Sequence[object], tool: ToolProfile) -> Read:
             dropped[Dropped.COPY] += 1
         elif _is_copy(text, kept):
             dropped[Dropped.REPEATED] += 1
-        elif len(kept) == MOST_WRITTEN:
+        elif len(kept) == MAX_WRITTEN:
             dropped[Dropped.TOO_MANY] += 1
         else:
             kept.append(text)
-    if len(raw) > _MOST_READ:
-        dropped[Dropped.TOO_MANY] += len(raw) - _MOST_READ
+    if len(raw) > _MAX_READ:
+        dropped[Dropped.TOO_MANY] += len(raw) - _MAX_READ
     return Read(tuple(kept), dropped)
 
 
@@ -85,7 +85,7 @@ def _storable(raw: object) -> str | None:
 
 def _said(tool: ToolProfile) -> Iterator[str]:
     """Yield what a tool says of itself: its name, and its description whole and by sentences."""
-    name, description = split_name(tool.name), tool.description[:_LONGEST_DESCRIPTION]
+    name, description = split_name(tool.name), tool.description[:_MAX_DESCRIPTION_LENGTH]
     yield from (tool.name, name, f"{split_name(tool.server)} {name}", description)
     yield from _SENTENCE_END.split(description)
 

@@ -17,7 +17,7 @@ from skillroute.core.observability import Metric, count, logger
 from skillroute.core.time.clock import Clock
 from skillroute.core.time.cooldown import Cooldown
 
-_MOST_PAUSE_S = 0.05
+_MAX_PAUSE_S = 0.05
 """The most that building waits for searches, each time: on Lambda there is hardly any time between them."""
 
 _COUNT_AGAIN_AFTER_S = 600.0
@@ -122,7 +122,7 @@ class AutoReplica:
 
     def _let_searches_go_first(self) -> None:
         with self._idle:
-            self._idle.wait_for(lambda: self._searching == 0, timeout=_MOST_PAUSE_S)
+            self._idle.wait_for(lambda: self._searching == 0, timeout=_MAX_PAUSE_S)
 
     @contextmanager
     def _up_to_date(self, on_stale: Callable[[], object]) -> Iterator[LentIndex]:

@@ -12,7 +12,7 @@ from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, I
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors.model import IndexTimeout, IndexUnavailable
 
-MOST_FAILURES = 3
+MAX_FAILURES = 3
 """So many in a row, and an engine is not trusted to recover."""
 
 _Work = Literal["write", "search", "match", "payloads", "count"]
@@ -110,7 +110,7 @@ class GuardedIndex:
             raise
         except IndexUnavailable as error:
             self._failures[work, collection] += 1
-            if self._failures[work, collection] >= MOST_FAILURES:
+            if self._failures[work, collection] >= MAX_FAILURES:
                 self.broken = error
             raise
         self._failures[work, collection] = 0

@@ -17,10 +17,10 @@ from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexRecord
 from skillroute.core.embedding.model import EmbeddingModel
 
-_MOST_PAYLOADS = 20_000
-_MOST_BYTES = {Collection.TOOLS: 28 * 1024 * 1024, Collection.SKILLS: 4 * 1024 * 1024}
+_MAX_PAYLOADS = 20_000
+_MAX_BYTES = {Collection.TOOLS: 28 * 1024 * 1024, Collection.SKILLS: 4 * 1024 * 1024}
 """Of each collection that is remembered: of mail and of the registry searches look up others each time."""
-_MOST_COUNTS = 4_096
+_MAX_COUNTS = 4_096
 _OF_A_PAYLOAD = 1_000
 """Bytes beside its description."""
 
@@ -39,8 +39,8 @@ class RememberingIndex(GuardedIndex):
         self._lock = threading.Lock()
         self._writes: Counter[Collection] = Counter()
         self._payloads: dict[Collection, BoundedCache[str, _Payload]] = {
-            collection: BoundedCache(max_entries=_MOST_PAYLOADS, max_bytes=most, size_of=_size)
-            for collection, most in _MOST_BYTES.items()
+            collection: BoundedCache(max_entries=_MAX_PAYLOADS, max_bytes=most, size_of=_size)
+            for collection, most in _MAX_BYTES.items()
         }
         self._counts: dict[Any, int] = {}
 
@@ -86,7 +86,7 @@ class RememberingIndex(GuardedIndex):
         counted = super().count(collection, where=where)
         with self._lock:
             if self._writes[collection] == writes:
-                if len(self._counts) >= _MOST_COUNTS:
+                if len(self._counts) >= _MAX_COUNTS:
                     self._counts.clear()
                 self._counts[name] = counted
         return counted

@@ -12,7 +12,7 @@ from skillroute.skills.classification.classifiers.prompt import CLASSIFY, CLASSI
 from skillroute.skills.classification.model import Classification, SkillProfile, ToolProfile
 from skillroute.skills.model import AssignmentSource
 
-_MOST_LOGGED = 5
+_MAX_LOGGED = 5
 
 
 class LlmClassifier:
@@ -93,7 +93,7 @@ class LlmClassifier:
                     "tool_id": tool.id,
                     "classifier": self.name,
                     "malformed": read.malformed,
-                    "not_offered": list(read.not_offered[:_MOST_LOGGED]),
+                    "not_offered": list(read.not_offered[:_MAX_LOGGED]),
                 },
             )
         return read.classification

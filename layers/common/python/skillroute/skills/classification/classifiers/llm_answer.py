@@ -12,10 +12,10 @@ from skillroute.core.errors.model import ClassifierAnswerInvalid
 from skillroute.core.input.hidden_text import visible
 from skillroute.skills.classification.model import Classification, ProposedAssignment, SkillDraft
 
-_LONGEST_ID = 100  # more than an id may have, so that no cut makes one
-_LONGEST_REASONING = 500
-_LONGEST_NAME = 255
-_LONGEST_DESCRIPTION = 1000
+_MAX_ID_LENGTH = 100  # more than an id may have, so that no cut makes one
+_MAX_REASONING_LENGTH = 500
+_MAX_NAME_LENGTH = 255
+_MAX_DESCRIPTION_LENGTH = 1000
 _UNSTORABLE = frozenset({"Cc", "Cs"})  # control characters, NUL among them, and lone surrogates
 
 
@@ -84,10 +84,10 @@ def storable(text: object, longest: int) -> str | None:
 def _assignment(entry: object) -> ProposedAssignment | None:
     if not isinstance(entry, Mapping):
         return None
-    skill_id, confidence = storable(entry.get("skill_id"), _LONGEST_ID), _number(entry.get("confidence"))
+    skill_id, confidence = storable(entry.get("skill_id"), _MAX_ID_LENGTH), _number(entry.get("confidence"))
     if skill_id is None or confidence is None:
         return None
-    return ProposedAssignment(skill_id, confidence, storable(entry.get("reasoning"), _LONGEST_REASONING))
+    return ProposedAssignment(skill_id, confidence, storable(entry.get("reasoning"), _MAX_REASONING_LENGTH))
 
 
 def _number(value: object) -> float | None:
@@ -104,8 +104,8 @@ def _number(value: object) -> float | None:
 def _suggestion(draft: object) -> SkillDraft | None:
     if not isinstance(draft, Mapping):
         return None
-    name = storable(draft.get("name"), _LONGEST_NAME + 1)
-    description = storable(draft.get("description"), _LONGEST_DESCRIPTION)
-    if name is None or len(name) > _LONGEST_NAME or description is None:
+    name = storable(draft.get("name"), _MAX_NAME_LENGTH + 1)
+    description = storable(draft.get("description"), _MAX_DESCRIPTION_LENGTH)
+    if name is None or len(name) > _MAX_NAME_LENGTH or description is None:
         return None
-    return SkillDraft(name, description, storable(draft.get("reasoning"), _LONGEST_REASONING))
+    return SkillDraft(name, description, storable(draft.get("reasoning"), _MAX_REASONING_LENGTH))

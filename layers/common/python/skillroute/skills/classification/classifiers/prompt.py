@@ -19,10 +19,10 @@ from skillroute.skills.classification.model import SkillProfile, ToolProfile
 MAX_DESCRIPTION_LENGTH = 2000
 """How much of a tool's description is sent, in characters (skill-contract EC-006)."""
 
-_LONGEST_SUMMARY = 1000
-_LONGEST_ARGUMENT = 100
+_MAX_SUMMARY_LENGTH = 1000
+_MAX_ARGUMENT_LENGTH = 100
 _DEEPEST_TYPE = 4
-_MOST_TYPES = 32  # of one union: of what is cut after 100 characters, more are not seen
+_MAX_TYPES = 32  # of one union: of what is cut after 100 characters, more are not seen
 _TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _FORMATS = {"date-time": "datetime", "date": "date", "time": "time"}
 _NO_MARKUP = str.maketrans({"<": "\\u003c", ">": "\\u003e"})
@@ -143,8 +143,8 @@ def schema_summary(input_schema: Mapping[str, Any] | None) -> str:
         return "no arguments"
     summary = ""
     for name, schema in properties.items():
-        entry = f"{str(name)[:_LONGEST_ARGUMENT]}: {_type(schema)[:_LONGEST_ARGUMENT]}"
-        if len(summary) + len(entry) > _LONGEST_SUMMARY:
+        entry = f"{str(name)[:_MAX_ARGUMENT_LENGTH]}: {_type(schema)[:_MAX_ARGUMENT_LENGTH]}"
+        if len(summary) + len(entry) > _MAX_SUMMARY_LENGTH:
             return f"{summary}, ..."
         summary = f"{summary}, {entry}" if summary else entry
     return summary
@@ -156,7 +156,7 @@ def _type(schema: object, depth: int = 0) -> str:
         return "any"
     alternatives = schema.get("anyOf") or schema.get("oneOf")
     if isinstance(alternatives, list):
-        return _union(_type(alternative, depth + 1) for alternative in alternatives[:_MOST_TYPES])
+        return _union(_type(alternative, depth + 1) for alternative in alternatives[:_MAX_TYPES])
     return _type_of_kind(schema, schema.get("type"), depth)
 
 
@@ -164,7 +164,7 @@ def _type_of_kind(schema: Mapping[str, Any], kind: object, depth: int) -> str:
     if depth == _DEEPEST_TYPE:
         return "any"
     if isinstance(kind, list):
-        return _union(_type_of_kind(schema, one, depth + 1) for one in kind[:_MOST_TYPES])
+        return _union(_type_of_kind(schema, one, depth + 1) for one in kind[:_MAX_TYPES])
     if kind == "array":
         items = _type(schema.get("items"), depth + 1)
         return f"({items})[]" if "|" in items else f"{items}[]"

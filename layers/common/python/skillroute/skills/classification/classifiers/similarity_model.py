@@ -58,11 +58,11 @@ CAUTION = 1.5
 probability of 0.82 for the less convinced judge. A wrong assignment hides a tool from searches; what is not assigned is
 suggested."""
 
-LEAST_RIVAL = -3.0
+MIN_RIVAL = -3.0
 """The evidence that the best other skill has at least, so that a list of one skill has a rival too. From -1 to -4 the
 Brier score falls on Seal-Tools (0.145 to 0.131, 24 skills) and rises on the examples (0.048 to 0.052)."""
 
-MOST_LEAD = 4.0
+MAX_LEAD = 4.0
 """A lead, or an arrear, counts up to this. With 2, more tools are assigned that fit nothing; with 8, fewer that fit."""
 
 
@@ -72,9 +72,9 @@ def leads(found: Floats) -> Floats:
 
     best = int(found.argmax())
     others = np.delete(found, best)
-    rivals = np.full(len(found), max(LEAST_RIVAL, found[best]))
-    rivals[best] = max(LEAST_RIVAL, others.max()) if len(others) else LEAST_RIVAL
-    lead: Floats = np.clip(found - rivals, -MOST_LEAD, MOST_LEAD)
+    rivals = np.full(len(found), max(MIN_RIVAL, found[best]))
+    rivals[best] = max(MIN_RIVAL, others.max()) if len(others) else MIN_RIVAL
+    lead: Floats = np.clip(found - rivals, -MAX_LEAD, MAX_LEAD)
     return lead
 
 

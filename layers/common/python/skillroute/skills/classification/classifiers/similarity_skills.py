@@ -42,7 +42,7 @@ _TOP = 3
 _MEAN, _DEVIATION = 0.166, 0.098
 """Of the cosines between the topics, with all-minilm-l6-v2 (with tool-minilm-l6 0.169 and 0.101): the scale that the
 constants of `similarity_model` are for."""
-_LEAST_DEVIATION = 0.01
+_MIN_DEVIATION = 0.01
 _OWN_TOPIC = 0.3
 """From this cosine to a skill's description on, a topic is the skill's own and no background for it. 0.3 and 0.4
 measured alike."""
@@ -189,7 +189,7 @@ def _scale(topics: Floats) -> tuple[np.float32, np.float32]:
     import numpy as np  # noqa: PLC0415
 
     pairs = (topics @ topics.T)[np.triu_indices(len(topics), 1)]
-    if pairs.std() < _LEAST_DEVIATION:
+    if pairs.std() < _MIN_DEVIATION:
         return np.float32(1.0), np.float32(0.0)
     stretch = _DEVIATION / pairs.std()
     return np.float32(stretch), np.float32(_MEAN - stretch * pairs.mean())
