@@ -13,9 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from skillroute.core.documents.term_weights import weight
 from skillroute.mail.text import (
+    MAX_IMPACT,
     MAX_LEXEME_BYTES,
     MAX_TERMS,
-    MAX_IMPACT,
     SearchText,
     folded,
     impacts,

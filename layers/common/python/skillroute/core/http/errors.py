@@ -20,14 +20,10 @@ from skillroute.core.errors import outage
 from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.errors.model import (
     BudgetSpent,
-    Conflict,
     DependencyUnavailable,
-    Forbidden,
     InvalidInput,
-    NotFound,
     OutcomeUnknown,
     SkillrouteError,
-    Unauthenticated,
     VersionConflict,
 )
 from skillroute.core.http.challenge import Challenge
@@ -35,18 +31,6 @@ from skillroute.core.http.methods import PathMethods
 from skillroute.core.http.request_id import REQUEST_ID_HEADER, request_id_of
 from skillroute.core.input.encodable import encodable
 from skillroute.core.observability import logger
-
-# From the most particular to the most general; the first that fits decides.
-STATUS_OF: Sequence[tuple[type[SkillrouteError], int]] = (
-    (InvalidInput, 422),
-    (Unauthenticated, 401),
-    (Forbidden, 403),
-    (NotFound, 404),
-    (Conflict, 409),
-    (VersionConflict, 412),
-    (BudgetSpent, 429),
-    (DependencyUnavailable, 503),
-)
 
 _CODE_OF: Mapping[int, ErrorCode] = {
     404: ErrorCode.ROUTE_NOT_FOUND,
@@ -103,7 +87,7 @@ def add_error_handlers(
         # Starlette's own refusals say no more than the name of their status.
         is_bare = refusal.detail == HTTPStatus(refusal.status_code).phrase
         detail = _SENTENCE_OF.get(refusal.status_code, refusal.detail) if is_bare else refusal.detail
-        return answer_error(request, refusal.status_code, detail, code, headers=headers)
+        return answer_error(request, detail, code, status=refusal.status_code, headers=headers)
 
     app.add_exception_handler(HTTPException, refused)
     app.add_exception_handler(SkillrouteError, _skillroute_error)
@@ -122,41 +106,41 @@ def error_body(detail: object, code: ErrorCode, request_id: str, **more: object)
 
 def answer_error(
     request: Request,
-    status: int,
     detail: Any,
     code: ErrorCode,
     *,
+    status: int | None = None,
     headers: Mapping[str, str] | None = None,
     **more: object,
 ) -> JSONResponse:
+    """Return the answer of an error; its status is that of the code, unless another one is given."""
     if code is ErrorCode.INVALID_REQUEST and any(found["type"] == _NO_JSON for found in detail):
         code = ErrorCode.INVALID_JSON
     body = error_body(detail, code, request_id_of(request.scope), **more)
-    return JSONResponse(body, status, headers=dict(headers or {}))
+    return JSONResponse(body, status or code.status, headers=dict(headers or {}))
 
 
 def _skillroute_error(request: Request, error: Exception) -> JSONResponse:
-    status = next((status for type_, status in STATUS_OF if isinstance(error, type_)), 500)
-    if not isinstance(error, SkillrouteError) or status == 500:
+    if not isinstance(error, SkillrouteError) or error.code.status == 500:
         return _unexpected(request, error)
     if isinstance(error, InvalidInput):
         place = "query" if request.method in {"GET", "DELETE"} else "body"
         detail = [problem([place, *found.field.split(".")], found.message, found.type) for found in error.problems]
-        return answer_error(request, status, first_problems(detail), error.code)
+        return answer_error(request, first_problems(detail), error.code)
     if isinstance(error, VersionConflict):
         current = None if error.current is None else f'"{error.current}"'
         known = {} if current is None else {"ETag": current}
-        return answer_error(request, status, _encodable(str(error)), error.code, headers=known, current=current)
+        return answer_error(request, _encodable(str(error)), error.code, headers=known, current=current)
     if isinstance(error, DependencyUnavailable):
         outage.note(error)
         # A change that may be stored must not be sent again unread.
         again = None if isinstance(error, OutcomeUnknown) else {"Retry-After": "1"}
-        return answer_error(request, status, error.public_message, error.code, headers=again)
+        return answer_error(request, error.public_message, error.code, headers=again)
     if isinstance(error, BudgetSpent):
         again = {"Retry-After": str(error.retry_after_s)}
-        return answer_error(request, status, str(error), error.code, headers=again)
+        return answer_error(request, str(error), error.code, headers=again)
     headers = {"WWW-Authenticate": error.challenge} if isinstance(error, Challenge) else None
-    return answer_error(request, status, _encodable(str(error)), error.code, headers=headers)
+    return answer_error(request, _encodable(str(error)), error.code, headers=headers)
 
 
 def first_problems(problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -172,7 +156,7 @@ def _unexpected(request: Request, error: Exception) -> JSONResponse:
     logger.exception("unexpected error", exc_info=error, extra={"request_id": request_id})
     # Starlette answers outside of all middleware then, so the header is not there yet.
     return answer_error(
-        request, 500, "Internal Server Error", ErrorCode.INTERNAL_ERROR, headers={REQUEST_ID_HEADER: request_id}
+        request, "Internal Server Error", ErrorCode.INTERNAL_ERROR, headers={REQUEST_ID_HEADER: request_id}
     )
 
 

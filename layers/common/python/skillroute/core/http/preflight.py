@@ -27,4 +27,4 @@ class Preflights(CORSMiddleware):
     def _refusal(self, scope: Scope, headers: Headers) -> Response:
         what = "use this method" if self.is_allowed_origin(headers["origin"]) else "ask this server"
         detail = f"pages of {headers['origin']} may not {what}: SKILLROUTE_CORS_ALLOW_ORIGINS names those that may ask"
-        return answer_error(Request(scope), 403, detail, ErrorCode.FORBIDDEN, headers={"Vary": "Origin"})
+        return answer_error(Request(scope), detail, ErrorCode.FORBIDDEN, headers={"Vary": "Origin"})

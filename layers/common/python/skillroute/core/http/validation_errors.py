@@ -28,4 +28,4 @@ def _validation_error(request: Request, error: Exception) -> JSONResponse:
         # Which field was meant is looked for as often as people read on.
         said = said_of(found, kind, place[1:]) if number < MAX_PROBLEMS else sentence_of(found)
         detail.append(problem(place, said, found["type"]))
-    return answer_error(request, 422, first_problems(detail), ErrorCode.INVALID_REQUEST)
+    return answer_error(request, first_problems(detail), ErrorCode.INVALID_REQUEST)

@@ -12,7 +12,7 @@ from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.errors.model import DependencyUnavailable, InvalidInput, SkillrouteError
 from skillroute.core.errors.public import public_sentence
 from skillroute.core.http.docs import FieldProblem
-from skillroute.core.http.errors import STATUS_OF, first_problems, problem
+from skillroute.core.http.errors import first_problems, problem
 from skillroute.core.input.json_input import validated
 from skillroute.core.input.shown_as import ShownAs
 from skillroute.search.answer.mcp_format import AnySearchResponse
@@ -96,7 +96,6 @@ def _error(result: NotReached | SkillrouteError) -> SearchError:
     if isinstance(result, NotReached):
         code = ErrorCode.NOT_BEGUN
         return SearchError(status=code.status, code=code.value, detail=_LACKED[result.lacked])
-    status = next((status for type_, status in STATUS_OF if isinstance(result, type_)), 500)
     detail: Any = public_sentence(result)
     if isinstance(result, InvalidInput):
         problems = [
@@ -105,4 +104,4 @@ def _error(result: NotReached | SkillrouteError) -> SearchError:
         detail = first_problems(problems)
     elif isinstance(result, DependencyUnavailable):
         outage.note(result)
-    return SearchError(status=status, code=result.code.value, detail=detail)
+    return SearchError(status=result.code.status, code=result.code.value, detail=detail)
