@@ -15,7 +15,7 @@ FROM (
         + coalesce(octet_length(requests::text), 0)) OVER by_id AS upto
     FROM (
         SELECT t.* FROM mcp.tools t
-        WHERE CASE WHEN :org_id::text IS NULL THEN t.org_id IS NULL ELSE t.org_id = :org_id::text END AND t.id > :after::bigint
+        WHERE {{own_by_index t.org_id}} AND t.id > :after::bigint
         ORDER BY t.id
         LIMIT :limit::int
     ) page
@@ -29,7 +29,7 @@ ORDER BY t.id
 -- plan: custom
 -- The transaction that wrote a row is another one after each write of it.
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(t.id || ':' || t.xmin, 0)::numeric), 0)
-FROM mcp.tools t WHERE CASE WHEN :org_id::text IS NULL THEN t.org_id IS NULL ELSE t.org_id = :org_id::text END
+FROM mcp.tools t WHERE {{own_by_index t.org_id}}
 
 -- name: restore_switches
 -- plan: custom
@@ -37,7 +37,7 @@ FROM mcp.tools t WHERE CASE WHEN :org_id::text IS NULL THEN t.org_id IS NULL ELS
 WITH locked AS MATERIALIZED (
     SELECT t.id, r.is_switched_off
     FROM json_to_recordset(:rows::json) AS r (server text, type text, name text, is_switched_off boolean)
-    JOIN mcp.tools t ON CASE WHEN :org_id::text IS NULL THEN t.org_id IS NULL ELSE t.org_id = :org_id::text END
+    JOIN mcp.tools t ON {{own_by_index t.org_id}}
         AND (t.server, t.type, t.name) = (r.server, r.type, r.name)
     WHERE t.is_switched_off <> r.is_switched_off
     ORDER BY t.id

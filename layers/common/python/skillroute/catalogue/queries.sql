@@ -24,7 +24,7 @@ SELECT server, said FROM mcp.server_texts(:org_id::text, :names::text[])
 WITH locked AS MATERIALIZED (
     SELECT t.id FROM mcp.tools t
     JOIN json_to_recordset(:keys::json) AS k (server text, type text, name text) USING (server, type, name)
-    WHERE t.org_id IS NOT DISTINCT FROM :org_id::text AND t.requests -> 0 ->> 'source' = 'packaged'
+    WHERE {{own t.org_id}} AND t.requests -> 0 ->> 'source' = 'packaged'
     ORDER BY t.server, t.type, t.name
     FOR NO KEY UPDATE OF t
 )
@@ -76,14 +76,14 @@ JOIN LATERAL (
 ) t ON t.id NOT IN (SELECT id FROM written)
 
 -- name: lock_item
-SELECT id FROM mcp.tools WHERE id = :id::bigint AND org_id IS NOT DISTINCT FROM :org_id::text
+SELECT id FROM mcp.tools WHERE id = :id::bigint AND {{own org_id}}
 FOR UPDATE
 
 -- name: switch_item
 -- Its server is locked and enabled where it is switched on.
 UPDATE mcp.tools
 SET is_switched_off = :is_switched_off::boolean, is_active = NOT :is_switched_off::boolean, updated_at = clock_timestamp()
-WHERE id = :id::bigint AND org_id IS NOT DISTINCT FROM :org_id::text
+WHERE id = :id::bigint AND {{own org_id}}
 
 -- name: get_item
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
@@ -187,7 +187,7 @@ SELECT type, count(*) FROM mcp.items_seen_by(:org_id::text) WHERE is_active GROU
 
 -- name: delete_item
 -- An organisation deletes its own items, nobody else's and no global one.
-DELETE FROM mcp.tools WHERE id = :id::bigint AND org_id IS NOT DISTINCT FROM :org_id::text
+DELETE FROM mcp.tools WHERE id = :id::bigint AND {{own org_id}}
 RETURNING id
 
 -- name: items_by_id
@@ -196,7 +196,7 @@ SELECT id, org_id, server, type, name FROM mcp.items_seen_by(:org_id::text) WHER
 -- name: items_of_server
 -- An organisation's own, one more than asked for where there are more.
 SELECT id, org_id, server, type, name FROM mcp.tools
-WHERE server = :server AND org_id IS NOT DISTINCT FROM :org_id::text AND (:type::text IS NULL OR type = :type::text)
+WHERE server = :server AND {{own org_id}} AND (:type::text IS NULL OR type = :type::text)
 ORDER BY id
 LIMIT :limit::int
 
@@ -204,7 +204,7 @@ LIMIT :limit::int
 -- Locked by id before they go, as by everybody who locks more than one.
 WITH locked AS MATERIALIZED (
     SELECT id FROM mcp.tools
-    WHERE id = ANY (:ids::bigint[]) AND org_id IS NOT DISTINCT FROM :org_id::text
+    WHERE id = ANY (:ids::bigint[]) AND {{own org_id}}
     ORDER BY id
     FOR UPDATE
 )
@@ -213,7 +213,7 @@ RETURNING t.id
 
 -- name: delete_other_tools
 DELETE FROM mcp.tools
-WHERE org_id IS NOT DISTINCT FROM :org_id::text AND server = :server AND type = 'tool' AND name <> ALL (:names::text[])
+WHERE {{own org_id}} AND server = :server AND type = 'tool' AND name <> ALL (:names::text[])
 RETURNING id
 
 -- name: item_schemas

@@ -6,7 +6,7 @@
 -- name: exported_projects
 -- plan: custom
 SELECT p.id, p.key, p.name, p.description FROM mcp.mail_projects p
-WHERE CASE WHEN :org_id::text IS NULL THEN p.org_id IS NULL ELSE p.org_id = :org_id::text END AND p.id > :after::bigint
+WHERE {{own_by_index p.org_id}} AND p.id > :after::bigint
 ORDER BY p.id
 LIMIT :limit::int
 
@@ -16,7 +16,7 @@ SELECT p.id, p.key, p.name, p.description,
        ARRAY(SELECT j.key FROM mcp.mail_product_projects l JOIN mcp.mail_projects j ON j.id = l.project_id
              WHERE l.product_id = p.id ORDER BY j.id)
 FROM mcp.mail_products p
-WHERE CASE WHEN :org_id::text IS NULL THEN p.org_id IS NULL ELSE p.org_id = :org_id::text END AND p.id > :after::bigint
+WHERE {{own_by_index p.org_id}} AND p.id > :after::bigint
 ORDER BY p.id
 LIMIT :limit::int
 
@@ -26,7 +26,7 @@ SELECT a.id, a.name, a.description, a.contact,
        ARRAY(SELECT j.key FROM mcp.mail_memberships m JOIN mcp.mail_projects j ON j.id = m.project_id
              WHERE m.agent_id = a.id ORDER BY j.id)
 FROM mcp.mail_agents a
-WHERE CASE WHEN :org_id::text IS NULL THEN a.org_id IS NULL ELSE a.org_id = :org_id::text END AND a.id > :after::bigint
+WHERE {{own_by_index a.org_id}} AND a.id > :after::bigint
 ORDER BY a.id
 LIMIT :limit::int
 
@@ -39,7 +39,7 @@ FROM (
     SELECT id, row_number() OVER by_id AS nth, sum(octet_length(body) + octet_length(subject)) OVER by_id AS upto
     FROM (
         SELECT m.* FROM mcp.mail_messages m
-        WHERE CASE WHEN :org_id::text IS NULL THEN m.org_id IS NULL ELSE m.org_id = :org_id::text END AND m.id > :after::bigint
+        WHERE {{own_by_index m.org_id}} AND m.id > :after::bigint
         ORDER BY m.id
         LIMIT :limit::int
     ) page
@@ -56,25 +56,25 @@ ORDER BY m.id
 -- plan: custom
 -- The transaction that wrote a row is another one after each write of it, here and below.
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(p.id || ':' || p.xmin, 0)::numeric), 0)
-FROM mcp.mail_projects p WHERE CASE WHEN :org_id::text IS NULL THEN p.org_id IS NULL ELSE p.org_id = :org_id::text END
+FROM mcp.mail_projects p WHERE {{own_by_index p.org_id}}
 
 -- name: version_of_products
 -- plan: custom
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(p.id || ':' || p.xmin || ':' || coalesce(l.project_id || '.' || l.xmin, ''), 0)::numeric), 0)
 FROM mcp.mail_products p LEFT JOIN mcp.mail_product_projects l ON l.product_id = p.id
-WHERE CASE WHEN :org_id::text IS NULL THEN p.org_id IS NULL ELSE p.org_id = :org_id::text END
+WHERE {{own_by_index p.org_id}}
 
 -- name: version_of_mail_agents
 -- plan: custom
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(a.id || ':' || a.xmin || ':' || coalesce(m.project_id || '.' || m.xmin, ''), 0)::numeric), 0)
 FROM mcp.mail_agents a LEFT JOIN mcp.mail_memberships m ON m.agent_id = a.id
-WHERE CASE WHEN :org_id::text IS NULL THEN a.org_id IS NULL ELSE a.org_id = :org_id::text END
+WHERE {{own_by_index a.org_id}}
 
 -- name: version_of_messages
 -- plan: custom
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(m.id || ':' || m.xmin || ':' || coalesce(r.agent_id || '.' || r.xmin, ''), 0)::numeric), 0)
 FROM mcp.mail_messages m LEFT JOIN mcp.mail_recipients r ON r.message_id = m.id
-WHERE CASE WHEN :org_id::text IS NULL THEN m.org_id IS NULL ELSE m.org_id = :org_id::text END
+WHERE {{own_by_index m.org_id}}
 
 -- name: restore_acknowledgements
 UPDATE mcp.mail_recipients o SET acknowledged_at = r.acknowledged_at

@@ -11,20 +11,20 @@ SELECT nextval(pg_get_serial_sequence('mcp.mail_documents', 'id')) FROM generate
 SELECT p.key, p.id, p.content_hash, d.text_hash,
        (SELECT has_vector FROM mcp.vector_state('mcp_mail', d.id::text)), d.project_ids
 FROM mcp.mail_projects p JOIN mcp.mail_documents d USING (id)
-WHERE p.key = ANY (:keys::text[]) AND p.org_id IS NOT DISTINCT FROM :org_id::text
+WHERE p.key = ANY (:keys::text[]) AND {{own p.org_id}}
 
 -- name: product_states
 SELECT p.key, p.id, p.content_hash, NULL, false, ARRAY(
     SELECT l.project_id FROM mcp.mail_product_projects l WHERE l.product_id = p.id ORDER BY l.project_id)
 FROM mcp.mail_products p
-WHERE p.key = ANY (:keys::text[]) AND p.org_id IS NOT DISTINCT FROM :org_id::text
+WHERE p.key = ANY (:keys::text[]) AND {{own p.org_id}}
 
 -- name: agent_states
 SELECT a.name_key, a.id, a.content_hash, d.text_hash,
        (SELECT has_vector FROM mcp.vector_state('mcp_mail', d.id::text)), d.project_ids,
        a.name, a.description, a.contact
 FROM mcp.mail_agents a JOIN mcp.mail_documents d USING (id)
-WHERE a.name_key = ANY (:keys::text[]) AND a.org_id IS NOT DISTINCT FROM :org_id::text
+WHERE a.name_key = ANY (:keys::text[]) AND {{own a.org_id}}
 
 -- name: message_states
 -- Two branches, because "is not distinct from" finds no use for the index.
@@ -140,7 +140,7 @@ RETURNING r.agent_id
 
 -- name: delete_mail_document
 DELETE FROM mcp.mail_documents d
-WHERE d.id = :id::bigint AND d.kind = :kind AND d.org_id IS NOT DISTINCT FROM :org_id::text
+WHERE d.id = :id::bigint AND d.kind = :kind AND {{own d.org_id}}
 RETURNING d.id
 
 -- name: forget_project
@@ -149,7 +149,7 @@ UPDATE mcp.mail_documents SET project_ids = array_remove(project_ids, :id::bigin
 WHERE kind = 'agent' AND project_ids @> ARRAY[:id::bigint]
 
 -- name: delete_product
-DELETE FROM mcp.mail_products WHERE id = :id::bigint AND org_id IS NOT DISTINCT FROM :org_id::text
+DELETE FROM mcp.mail_products WHERE id = :id::bigint AND {{own org_id}}
 RETURNING id
 
 -- name: list_projects

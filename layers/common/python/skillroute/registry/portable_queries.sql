@@ -12,7 +12,7 @@ FROM (
     FROM (
         SELECT * FROM (
             SELECT e.id, e.document, row_number() OVER (ORDER BY e.path COLLATE "C") AS nth FROM mcp.registry_entities e
-            WHERE CASE WHEN :org_id::text IS NULL THEN e.org_id IS NULL ELSE e.org_id = :org_id::text END AND e.kind = :kind
+            WHERE {{own_by_index e.org_id}} AND e.kind = :kind
         ) numbered
         WHERE nth > :after::bigint
         ORDER BY nth
@@ -29,4 +29,4 @@ ORDER BY page.nth
 -- The transaction that wrote a row is another one after each write of it.
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(e.id || ':' || e.xmin, 0)::numeric), 0)
 FROM mcp.registry_entities e
-WHERE CASE WHEN :org_id::text IS NULL THEN e.org_id IS NULL ELSE e.org_id = :org_id::text END AND e.kind = :kind
+WHERE {{own_by_index e.org_id}} AND e.kind = :kind

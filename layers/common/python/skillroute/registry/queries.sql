@@ -24,7 +24,7 @@ RETURNING e.id, (e.xmax = 0)
 
 -- name: lock_entity
 SELECT id FROM mcp.registry_entities
-WHERE org_id IS NOT DISTINCT FROM :org_id::text AND kind = :kind AND path = :path
+WHERE {{own org_id}} AND kind = :kind AND path = :path
 FOR UPDATE
 
 -- name: share_names
@@ -41,7 +41,7 @@ FROM (
     CROSS JOIN LATERAL mcp.server_keys_of(r.path, r.name, json_build_object('name', r.of_document)) s
     UNION
     SELECT s.key FROM json_to_recordset(:servers::json) AS r (path text)
-    JOIN mcp.registry_entities e ON e.kind = 'server' AND e.path = r.path AND e.org_id IS NOT DISTINCT FROM :org_id::text
+    JOIN mcp.registry_entities e ON e.kind = 'server' AND e.path = r.path AND {{own e.org_id}}
     JOIN mcp.server_keys s ON s.entity_id = e.id
     ORDER BY 1
 ) AS k
@@ -60,7 +60,7 @@ FOR UPDATE
 SELECT id FROM mcp.registry_entities
 WHERE id = ANY (array(
     SELECT k.entity_id FROM mcp.server_keys k
-    WHERE k.key = ANY (:keys::text[]) AND k.org_id IS NOT DISTINCT FROM :org_id::text))
+    WHERE k.key = ANY (:keys::text[]) AND {{own k.org_id}}))
 ORDER BY path COLLATE "C"
 FOR UPDATE
 
@@ -104,7 +104,7 @@ SELECT DISTINCT org_id FROM mcp.named_servers ORDER BY org_id
 
 -- name: mend_server_texts
 SELECT mcp.follow_server_texts(:org_id::text, array(
-    SELECT n.server FROM mcp.named_servers n WHERE n.org_id IS NOT DISTINCT FROM :org_id::text))
+    SELECT n.server FROM mcp.named_servers n WHERE {{own n.org_id}}))
 
 -- name: disabled_servers
 SELECT n.server FROM mcp.registry_entities e
@@ -202,14 +202,14 @@ WHERE e.kind = :kind
 -- name: delete_entity
 -- An organisation deletes its own entities, nobody else's and no global one.
 DELETE FROM mcp.registry_entities
-WHERE id = :id::bigint AND kind = :kind AND org_id IS NOT DISTINCT FROM :org_id::text
+WHERE id = :id::bigint AND kind = :kind AND {{own org_id}}
 RETURNING id
 
 -- name: set_entity_enabled
 UPDATE mcp.registry_entities
 SET updated_at = CASE WHEN is_enabled = :is_enabled::boolean THEN updated_at ELSE clock_timestamp() END,
     is_enabled = :is_enabled::boolean
-WHERE id = :id::bigint AND kind = :kind AND org_id IS NOT DISTINCT FROM :org_id::text
+WHERE id = :id::bigint AND kind = :kind AND {{own org_id}}
 RETURNING id
 
 -- name: entity_ids

@@ -10,7 +10,7 @@ SELECT nth, id, name, description, keywords, examples, parent_domain, is_active,
 FROM (
     SELECT c.*, row_number() OVER (ORDER BY c.created_at, c.key) AS nth
     FROM mcp.skill_categories c
-    WHERE CASE WHEN :org_id::text IS NULL THEN c.org_id IS NULL ELSE c.org_id = :org_id::text END AND c.deleted_at IS NULL
+    WHERE {{own_by_index c.org_id}} AND c.deleted_at IS NULL
 ) numbered
 WHERE nth > :after::bigint
 ORDER BY nth
@@ -21,7 +21,7 @@ LIMIT :limit::int
 -- The transaction that wrote a row is another one after each write of it.
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(c.key || ':' || c.xmin, 0)::numeric), 0)
 FROM mcp.skill_categories c
-WHERE CASE WHEN :org_id::text IS NULL THEN c.org_id IS NULL ELSE c.org_id = :org_id::text END AND c.deleted_at IS NULL
+WHERE {{own_by_index c.org_id}} AND c.deleted_at IS NULL
 
 -- name: set_skill_created
 -- plan: custom
@@ -44,11 +44,11 @@ WHERE t.id = ANY (:ids::bigint[])
 -- plan: custom
 SELECT (SELECT count(*) || '-' || coalesce(sum(hashtextextended(a.id || ':' || a.xmin, 0)::numeric), 0)
         FROM mcp.tool_skill_assignments a JOIN mcp.tools t ON t.id = a.tool_id
-        WHERE CASE WHEN :org_id::text IS NULL THEN t.org_id IS NULL ELSE t.org_id = :org_id::text END)
+        WHERE {{own_by_index t.org_id}})
     || '.' ||
        (SELECT count(*) || '-' || coalesce(sum(hashtextextended(r.tool_id || ':' || r.xmin, 0)::numeric), 0)
         FROM mcp.tool_classifications r JOIN mcp.tools t ON t.id = r.tool_id
-        WHERE CASE WHEN :org_id::text IS NULL THEN t.org_id IS NULL ELSE t.org_id = :org_id::text END)
+        WHERE {{own_by_index t.org_id}})
     || '.' ||
        (SELECT count(*) || '-' || coalesce(sum(hashtextextended(o.key, 0)::numeric), 0)
         FROM mcp.outbox o WHERE o.queue = 'classify' AND o.org_id = coalesce(:org_id::text, ''))
@@ -78,7 +78,7 @@ ON CONFLICT (tool_id) DO UPDATE SET
 -- With which one it is of those that are alike in all that identifies a suggestion: a tool's server goes with the tool.
 WITH page AS MATERIALIZED (
     SELECT s.* FROM mcp.skill_suggestions s
-    WHERE CASE WHEN :org_id::text IS NULL THEN s.org_id IS NULL ELSE s.org_id = :org_id::text END AND s.id > :after::bigint
+    WHERE {{own_by_index s.org_id}} AND s.id > :after::bigint
         -- What was decided on the description of a skill that is deleted since is of nothing that could be brought back.
         AND (s.target_skill_key IS NULL OR EXISTS (
             SELECT FROM mcp.skill_categories d WHERE d.key = s.target_skill_key AND d.deleted_at IS NULL))
@@ -89,7 +89,7 @@ WITH page AS MATERIALIZED (
         PARTITION BY s.created_at, s.kind, s.suggested_name, s.source_tool_id, s.source_tool_name, s.target_skill_key
         ORDER BY s.id) AS occurrence
     FROM mcp.skill_suggestions s
-    WHERE CASE WHEN :org_id::text IS NULL THEN s.org_id IS NULL ELSE s.org_id = :org_id::text END
+    WHERE {{own_by_index s.org_id}}
         AND s.created_at IN (SELECT page.created_at FROM page)
 )
 SELECT s.id, s.kind, s.suggested_name, s.suggested_description, t.server, t.type, t.name, s.source_tool_name,
@@ -104,7 +104,7 @@ ORDER BY s.id
 -- name: version_of_suggestions
 -- plan: custom
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(s.id || ':' || s.xmin, 0)::numeric), 0)
-FROM mcp.skill_suggestions s WHERE CASE WHEN :org_id::text IS NULL THEN s.org_id IS NULL ELSE s.org_id = :org_id::text END
+FROM mcp.skill_suggestions s WHERE {{own_by_index s.org_id}}
 
 -- name: stored_suggestions
 -- plan: custom
@@ -119,7 +119,7 @@ WITH r AS MATERIALIZED (
         PARTITION BY s.created_at, s.kind, s.suggested_name, s.source_tool_id, s.source_tool_name, s.target_skill_key
         ORDER BY s.id) AS occurrence
     FROM mcp.skill_suggestions s
-    WHERE CASE WHEN :org_id::text IS NULL THEN s.org_id IS NULL ELSE s.org_id = :org_id::text END
+    WHERE {{own_by_index s.org_id}}
         AND s.created_at IN (SELECT r.created_at FROM r)
 ), same AS MATERIALIZED (
     SELECT r.place, s.id
@@ -153,7 +153,7 @@ SELECT DISTINCT ON (f.place)
        s.created_at, s.reviewed_at
 FROM found f
 JOIN mcp.skill_suggestions s ON s.id = f.id
-WHERE CASE WHEN :org_id::text IS NULL THEN s.org_id IS NULL ELSE s.org_id = :org_id::text END
+WHERE {{own_by_index s.org_id}}
 ORDER BY f.place, f.is_open DESC
 
 -- name: restore_new_suggestions

@@ -107,7 +107,7 @@ SELECT pg_advisory_xact_lock_shared(hashtextextended('mcp.skill_categories', 0))
 SELECT pg_advisory_xact_lock(hashtextextended('mcp.skill_categories', 0))
 
 -- name: count_skills_of
-SELECT count(*) FROM mcp.skill_categories WHERE deleted_at IS NULL AND org_id IS NOT DISTINCT FROM :org_id::text
+SELECT count(*) FROM mcp.skill_categories WHERE deleted_at IS NULL AND {{own org_id}}
 
 -- name: change_skill
 -- `seen` is when the caller last saw it change: what somebody else wrote since is not written over.

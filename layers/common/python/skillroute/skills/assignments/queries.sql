@@ -2,7 +2,7 @@
 
 -- name: existing_item_ids
 -- Locked to the end of the transaction: of two replacements of the same assignments the later one sees the earlier one.
-SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[]) AND org_id IS NOT DISTINCT FROM :org_id::text
+SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[]) AND {{own org_id}}
 ORDER BY id FOR NO KEY UPDATE
 
 -- name: lock_memberships

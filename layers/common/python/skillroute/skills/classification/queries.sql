@@ -20,7 +20,7 @@ WHERE t.id = ANY (:ids::bigint[])
 -- Those that nobody wrote requests for; with `again` also those whose requests are packaged or a language model's. An
 -- empty list says that none are wanted.
 SELECT id FROM mcp.tools
-WHERE org_id IS NOT DISTINCT FROM :org_id::text AND type = 'tool' AND is_active
+WHERE {{own org_id}} AND type = 'tool' AND is_active
   AND (:server::text IS NULL OR server = :server::text)
   AND (requests IS NULL
        OR (:again::boolean AND requests <> '[]'
@@ -92,6 +92,6 @@ DELETE FROM mcp.tool_classifications WHERE tool_id = ANY (:ids::bigint[])
 -- name: forget_unassigned
 -- What was classified and fits nowhere may fit a skill that came since.
 DELETE FROM mcp.tool_classifications r USING mcp.tools t
-WHERE t.id = r.tool_id AND t.org_id IS NOT DISTINCT FROM :org_id::text AND r.classifier <> 'human'
+WHERE t.id = r.tool_id AND {{own t.org_id}} AND r.classifier <> 'human'
   AND NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = r.tool_id)
 RETURNING r.tool_id

@@ -111,13 +111,13 @@ WHERE (:status::text IS NULL OR s.status = :status::text)
 -- Open suggestions of the same name for tools of the same organisation, oldest first. They are read without locks: a
 -- statement outside a transaction that waits for two rows can meet one that has locked them the other way round.
 SELECT id, source_tool_id, source FROM mcp.skill_suggestions
-WHERE status = 'pending' AND kind = 'new_skill' AND org_id IS NOT DISTINCT FROM :org_id::text
+WHERE status = 'pending' AND kind = 'new_skill' AND {{own org_id}}
   AND name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g'))
 ORDER BY id
 
 -- name: lock_same_suggestions
 SELECT id, source_tool_id, source FROM mcp.skill_suggestions
-WHERE status = 'pending' AND kind = 'new_skill' AND org_id IS NOT DISTINCT FROM :org_id::text
+WHERE status = 'pending' AND kind = 'new_skill' AND {{own org_id}}
   AND name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g'))
 ORDER BY id
 FOR UPDATE
@@ -133,7 +133,7 @@ RETURNING id
 SELECT EXISTS (
     SELECT FROM mcp.skill_suggestions s
     LEFT JOIN mcp.skill_categories c ON c.key = s.resolved_skill_key
-    WHERE s.kind = 'new_skill' AND s.org_id IS NOT DISTINCT FROM :org_id::text
+    WHERE s.kind = 'new_skill' AND {{own s.org_id}}
       AND s.name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g'))
       AND (s.status = 'rejected' OR (s.status = 'approved' AND (c.key IS NULL OR c.deleted_at IS NOT NULL))))
 

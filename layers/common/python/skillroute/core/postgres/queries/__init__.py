@@ -14,6 +14,17 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+CONDITIONS = {
+    "own": "{0} IS NOT DISTINCT FROM :org_id::text",
+    "own_by_index": "CASE WHEN :org_id::text IS NULL THEN {0} IS NULL ELSE {0} = :org_id::text END",
+}
+"""Named conditions on tenancy, `{{own t.org_id}}`: rows of the organisation, or global ones where it is null.
+
+Reads go by the functions `mcp.<rows>_seen_by`. PostgreSQL uses an index for `own_by_index`, in a plan for the values of
+the run, and not for `own`.
+"""
+
+_CONDITION = re.compile(r"\{\{(\w+) ([\w.]+)\}\}")
 _NAME = re.compile(r"^-- name: ([a-z_]+)$", re.MULTILINE)
 _CUSTOM = re.compile(r"^-- plan: custom$", re.MULTILINE)
 
@@ -29,7 +40,8 @@ def _statements() -> dict[str, tuple[str, bool]]:
                 raise ValueError(f"two statements are named {name}")
             # Comments are for readers; pg8000 would parse them on every first use.
             lines = [line for line in sql.splitlines() if line.strip() and not line.lstrip().startswith("--")]
-            found[name] = "\n".join(lines), _CUSTOM.search(sql) is not None
+            text = _CONDITION.sub(lambda match: CONDITIONS[match[1]].format(match[2]), "\n".join(lines))
+            found[name] = text, _CUSTOM.search(sql) is not None
     return found
 
 
