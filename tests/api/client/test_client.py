@@ -132,9 +132,9 @@ def test_suggestions_are_decided(skillroute: Skillroute, system: System, ids: di
     review = skillroute.suggestions.approve(waiting.id, {"name": "Moving pictures"})
     assert (review.skill.name, review.suggestion.status) == ("Moving pictures", "approved")
     system.chat.reply = {"description": "Watering whatever grows."}
-    described = skillroute.skills.classification.describe(ids["skill"])
+    described = skillroute.skills.describe(ids["skill"])
     assert skillroute.suggestions.reject(described.id, "not now").review_reason == "not now"
-    assert skillroute.skills.classification.classify(ids["item"]).tool_id == ids["item"]
+    assert skillroute.skills.classify(ids["item"]).tool_id == ids["item"]
 
 
 def test_a_suggestion_can_be_merged(skillroute: Skillroute, ids: dict[str, Any]) -> None:
