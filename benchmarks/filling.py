@@ -18,10 +18,12 @@ from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import Client, Connection, Listener
 from typing import Any
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.feed import PostgresFeed
 from skillroute.core.documents.generations import Generations
 from skillroute.core.documents.index.shared import SharedReplica
-from skillroute.core.documents.model import Collection, IndexRecord
+from skillroute.core.documents.model import IndexRecord
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors.model import IndexNotReady
 from skillroute.core.postgres.pool import Pool
@@ -120,7 +122,7 @@ class _Remote:
         return True
 
     def drop(self) -> None:
-        for collection in Collection:
+        for collection in collections():
             self._ask("drop", collection)
 
     def close(self) -> None:
@@ -258,7 +260,7 @@ class Filling:
                     phase.stale += 1
                     return False
                 phase.current += 1
-                is_whole = index.count(Collection.TOOLS) == self._count()
+                is_whole = index.count(TOOL_DOCUMENTS) == self._count()
                 phase.unmarked += not is_whole
                 return is_whole
         except IndexNotReady:

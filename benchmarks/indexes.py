@@ -22,9 +22,10 @@ from typing import Any
 from corpus import Corpus, Filler
 from filled import fill_points
 from harness import arguments, console, fresh_database, numbers, percentiles, print_table, save
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.documents.index.port import LentIndex
-from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
+from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.settings import LocalSettings
 from skillroute.search.model import SearchRequest
 from skillroute.search.plan import tools_where
@@ -76,13 +77,13 @@ def searched(index: LentIndex, parts: Parts, asked: Sequence[str], vectors: Sequ
     """Return what an index takes by filter, and what it finds."""
     results: dict[str, Row] = {}
     for name, where in filters(parts).items():
-        passing = index.count(Collection.TOOLS, where=where)
+        passing = index.count(TOOL_DOCUMENTS, where=where)
 
         def near(place: int, where: IndexFilter = where) -> list[IndexHit]:
-            return index.search(Collection.TOOLS, vectors[place], where=where, limit=_BEST)
+            return index.search(TOOL_DOCUMENTS, vectors[place], where=where, limit=_BEST)
 
         def words(place: int, where: IndexFilter = where) -> list[IndexHit]:
-            return index.search_text(Collection.TOOLS, asked[place], where=where, limit=_BEST)
+            return index.search_text(TOOL_DOCUMENTS, asked[place], where=where, limit=_BEST)
 
         for kind, ask in (("by meaning", near), ("by words", words)):
             times, found = timed(ask, len(asked))
@@ -154,7 +155,7 @@ def _compared(tools: int, processes: Mapping[str, Parts], asked: Sequence[str]) 
         vectors = [parts.query_embedder.embed(query, parts.embedder.model) for query in asked]
         started = time.perf_counter()
         with parts.replica.current() as lent:
-            lent.search(Collection.TOOLS, vectors[0], where=tools_where(_ACME), limit=_BEST)
+            lent.search(TOOL_DOCUMENTS, vectors[0], where=tools_where(_ACME), limit=_BEST)
             first_s[index] = round(time.perf_counter() - started, 3)
             found[index] = searched(lent, parts, asked, vectors)
         rows.append({"tools": tools, "index": index, "what": "search", "passing": tools, **whole(parts, asked)})

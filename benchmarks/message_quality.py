@@ -35,8 +35,9 @@ from message_filler import write
 from registry_corpus import read_lines
 from registry_quality import ndcg, reciprocal_rank
 from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
+from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.documents.replica_port import IndexReplica, IndexStatus
 from skillroute.core.settings import SearchSettings
 from skillroute.mail.model import MailKind

@@ -35,7 +35,6 @@ from harness import arguments, console, fresh_database, print_table, progress
 from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.stored_model import claim_model
 from skillroute.core.hashing import content_hash, text_hash
@@ -43,6 +42,7 @@ from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.database import Session
 from skillroute.core.postgres.migrate import migrate
 from skillroute.core.settings import SearchSettings
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind
 from skillroute.registry.refresh import refresh
 from skillroute.registry.repository import RegistryRepository
@@ -210,7 +210,7 @@ class RegistryFiller:
             if rows:
                 ItemRepository(session).upsert(None, model, rows)
             refresh(session, list(ids))
-            documents = DocumentRepository(session, Collection.REGISTRY)
+            documents = DocumentRepository(session, REGISTRY_DOCUMENTS)
             tasks = documents.tasks([str(id_) for id_ in ids], model)
             bases = [ids[int(task.id)] % self._corpus.families for task in tasks]
             vectors = self._vectors(self._entity_vectors[kind], bases, [task.texts[0] for task in tasks])

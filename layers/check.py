@@ -20,6 +20,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
+
 ROOT = Path(__file__).parents[1]
 NOBODY = "http://127.0.0.1:1"
 EVENTS = {
@@ -140,15 +142,15 @@ def embeds_and_classifies(model: Path) -> None:
 def finds() -> None:
     """Write to the embedded index, and search it both ways."""
     from skillroute.core.documents.index.edge import EdgeIndex
-    from skillroute.core.documents.model import Collection, IndexFilter, IndexRecord
+    from skillroute.core.documents.model import IndexFilter, IndexRecord
 
     with tempfile.TemporaryDirectory() as folder:
         index = EdgeIndex(Path(folder), 3)
-        index.upsert(Collection.TOOLS, [IndexRecord("1", [1.0, 0.0, 0.0], "weather", {"type": "tool"})])
+        index.upsert(TOOL_DOCUMENTS, [IndexRecord("1", [1.0, 0.0, 0.0], "weather", {"type": "tool"})])
         everything = IndexFilter()
         for hits in (
-            index.search(Collection.TOOLS, [1.0, 0.0, 0.0], where=everything, limit=5),
-            index.search_text(Collection.TOOLS, "weather", where=everything, limit=5),
+            index.search(TOOL_DOCUMENTS, [1.0, 0.0, 0.0], where=everything, limit=5),
+            index.search_text(TOOL_DOCUMENTS, "weather", where=everything, limit=5),
         ):
             assert [hit.key for hit in hits] == ["1"]
         index.close()
@@ -157,11 +159,11 @@ def finds() -> None:
 def asks_qdrant() -> None:
     """Send a search to a Qdrant server that nobody serves."""
     from skillroute.core.documents.index.qdrant import QdrantIndex
-    from skillroute.core.documents.model import Collection, IndexFilter
+    from skillroute.core.documents.model import IndexFilter
     from skillroute.core.errors.model import IndexUnavailable
 
     index = QdrantIndex.connect(NOBODY, None, 3, 1.0)
-    _raises(IndexUnavailable, lambda: index.search(Collection.TOOLS, [1.0, 0.0, 0.0], where=IndexFilter(), limit=1))
+    _raises(IndexUnavailable, lambda: index.search(TOOL_DOCUMENTS, [1.0, 0.0, 0.0], where=IndexFilter(), limit=1))
 
 
 def _raises(expected: type[Exception], call: Callable[[], Any]) -> None:

@@ -13,12 +13,12 @@ from skillroute.catalogue.model import ItemContent, ItemKey, ItemType
 from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.rows import indexed_text
 from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.embedded import EmbeddedReplica
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index.postgres_replica import PostgresReplica
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.embedding.query import QueryEmbedder

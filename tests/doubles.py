@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection, FeedPage, IndexFilter, IndexHit, IndexRecord
+from skillroute.core.documents.model import FeedPage, IndexFilter, IndexHit, IndexRecord
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder, message_embedder
@@ -326,7 +327,7 @@ class EdgeIndexes:
         for free in reversed([free for free in self._free if free[0] == dimension]):
             self._free.remove(free)
             try:
-                for collection in Collection:
+                for collection in collections():
                     free[1].delete(collection, free[1].match(collection, where=IndexFilter(), limit=100_000))
             except IndexUnavailable:  # a test closed it
                 continue

@@ -6,9 +6,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.postgres import PostgresIndex
 from skillroute.core.documents.index.postgres_replica import PostgresReplica
-from skillroute.core.documents.model import Collection, IndexRecord
+from skillroute.core.documents.model import IndexRecord
 from skillroute.core.documents.search_words import store_words
 from skillroute.core.embedding.model import EmbeddingModel, to_bytes
 from skillroute.core.errors.model import IndexUnavailable

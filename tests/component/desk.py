@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.read import Catalogue
 from skillroute.catalogue.sync import SyncReport, SyncTools
 from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.embed_missing import EmbedMissing
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import Reindex
 from skillroute.core.documents.stored_model import StoredModelEmbedder
 from skillroute.core.embedding.hashing import HashingEmbedder
@@ -20,6 +21,7 @@ from skillroute.registry.servers import RegisteredServers
 from skillroute.skills.aggregation.aggregate import AggregateSkill
 from skillroute.skills.assignments.assign import AssignSkills
 from skillroute.skills.change import ChangeSkill
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.create import CreateSkill, PrepareSkill
 from skillroute.skills.model import NewSkill, Skill
 from skillroute.skills.read import ReadSkills
@@ -123,8 +125,8 @@ class Desk:
 
 
 _ROWS = {
-    Collection.TOOLS: ("(SELECT id::text FROM mcp.tools WHERE name = :name) t", "t.id"),
-    Collection.SKILLS: ("(SELECT key FROM mcp.skill_categories WHERE id = :name) c", "c.key"),
+    TOOL_DOCUMENTS: ("(SELECT id::text FROM mcp.tools WHERE name = :name) t", "t.id"),
+    SKILL_DOCUMENTS: ("(SELECT key FROM mcp.skill_categories WHERE id = :name) c", "c.key"),
 }
 
 

@@ -14,9 +14,9 @@ import pytest
 from pydantic import SecretStr
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import IndexUnavailable
 from skillroute.core.settings import LocalSettings
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.wiring import Parts
 from skillroute_local.server import local_app
 
@@ -184,7 +184,7 @@ def failing_index(parts: Parts) -> Iterator[None]:
     @contextmanager
     def damage(index: VectorIndex) -> Iterator[VectorIndex]:
         faulty = FaultyIndex(index)
-        faulty.fail(Collection.MAIL, IndexUnavailable("the index is damaged"))
+        faulty.fail(MAIL_DOCUMENTS, IndexUnavailable("the index is damaged"))
         yield faulty
 
     with _lent_through(parts, damage):

@@ -13,10 +13,11 @@ from typing import Any
 
 import httpx
 import pytest
-from skillroute.core.documents.model import Collection
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.errors.model import IndexUnavailable
 from skillroute.core.postgres.migrate import migrate
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute_local.postgres import EmbeddedPostgres
 from skillroute_local.server import local_app
 
@@ -270,7 +271,7 @@ class TestTheIndex:
     def test_when_it_fails_to_search_tools_the_answer_is_empty_and_says_so(
         self, system: System, http: httpx.Client
     ) -> None:
-        system.index.fail(Collection.TOOLS, IndexUnavailable("the index is damaged"))
+        system.index.fail(TOOL_DOCUMENTS, IndexUnavailable("the index is damaged"))
 
         answer = self.search(http)
         assert answer["tools"] == []
@@ -282,7 +283,7 @@ class TestTheIndex:
         assert answer["metadata"]["degraded"] == []
 
     def test_when_it_fails_to_search_skills_all_tools_are_searched(self, system: System, http: httpx.Client) -> None:
-        system.index.fail(Collection.SKILLS, IndexUnavailable("the index is damaged"))
+        system.index.fail(SKILL_DOCUMENTS, IndexUnavailable("the index is damaged"))
 
         answer = self.search(http)
 

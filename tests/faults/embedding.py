@@ -11,12 +11,15 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.bulk.outcomes import Report
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.collection import Collection, collection_named
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.errors.model import EmbeddingUnavailable, IndexUnavailable
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.search.model import MessageSearchRequest
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.search.model import RegistrySearchRequest
 
 from tests.builders import System, item, lent_system, of_org
@@ -142,13 +145,13 @@ class EmbeddingChaos:
         caller = CALLERS[number % 3]
         items = [item(f"tool{place}", description=self._text(number + place)) for place in range(2)]
         with self._rebuilt():
-            self._check_report(Collection.TOOLS, self.system.parts.sync_tools(items, caller))
+            self._check_report(TOOL_DOCUMENTS, self.system.parts.sync_tools(items, caller))
 
     def write_server(self, number: int) -> None:
         server = {"path": f"/s{number % 2}", "name": "Server", "description": self._text(number), "tools": []}
         with self._rebuilt():
             report = self.system.parts.sync_registry("server", [server], CALLERS[number % 3])
-            self._check_report(Collection.REGISTRY, report)
+            self._check_report(REGISTRY_DOCUMENTS, report)
 
     def write_message(self, number: int) -> None:
         with self._rebuilt():
@@ -156,7 +159,7 @@ class EmbeddingChaos:
             report = self.system.parts.sync_mail(
                 "message", [message(f"m{number % 3}", body=self._text(number))], LAPTOP
             )
-            self._check_report(Collection.MAIL, report)
+            self._check_report(MAIL_DOCUMENTS, report)
 
     def _text(self, number: int) -> str:
         self.versions += 1
@@ -182,7 +185,7 @@ class EmbeddingChaos:
             answer = self.system.search(query, caller=caller, strategy=strategy, limit=50)
             degraded = answer.metadata.degraded
             self.seen |= {*degraded, answer.metadata.search_mode}
-            self._check_ranking(Collection.TOOLS, query, caller, {tool.id for tool in answer.tools}, degraded)
+            self._check_ranking(TOOL_DOCUMENTS, query, caller, {tool.id for tool in answer.tools}, degraded)
             by_meaning = answer.metadata.search_mode == "semantic"
             assert degraded or (by_meaning and all(tool.similarity is not None for tool in answer.tools))
 
@@ -194,7 +197,7 @@ class EmbeddingChaos:
             degraded = answer.metadata.degraded
             self.seen |= {*degraded}
             found = {str(each.id) for each in answer.servers}
-            self._check_ranking(Collection.REGISTRY, query, caller, found, degraded)
+            self._check_ranking(REGISTRY_DOCUMENTS, query, caller, found, degraded)
             assert degraded or answer.search_mode == "hybrid"
 
     def search_mail(self, number: int) -> None:
@@ -206,8 +209,8 @@ class EmbeddingChaos:
             lost = [] if answer.mode == mode else [answer.mode]
             self.seen |= {f"mail {each}" for each in lost}
             found = {str(each.id) for each in answer.results}
-            self._check_ranking(Collection.MAIL, query, LAPTOP, found, lost)
-            assert found or not self._matching(Collection.MAIL, query, LAPTOP)
+            self._check_ranking(MAIL_DOCUMENTS, query, LAPTOP, found, lost)
+            assert found or not self._matching(MAIL_DOCUMENTS, query, LAPTOP)
 
     def _query(self, number: int) -> str:
         return f"poison {SUBJECTS[number % 3]}" if number % 5 == 4 else SUBJECTS[number % 3]
@@ -237,7 +240,7 @@ class EmbeddingChaos:
     def stored(self, collection: Collection | None = None) -> list[Stored]:
         """Return the documents of a collection, or all."""
         found = [
-            Stored(Collection(name), *said, frozenset(embedded or ()), frozenset(refused or ()))
+            Stored(collection_named(name), *said, frozenset(embedded or ()), frozenset(refused or ()))
             for name, *said, embedded, refused in self.system.rows(_DOCUMENTS)
         ]
         return [each for each in found if collection in (None, each.collection)]

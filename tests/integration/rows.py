@@ -8,14 +8,16 @@ from contextlib import contextmanager
 from typing import Any
 
 import pg8000.native
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRow
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes, to_bytes
 from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.connection import Connection
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import NewSkill, skill_key
 
 MODEL = EmbeddingModel("test", 2)
@@ -159,7 +161,7 @@ def vectors_of(sql: Sql, collection: Collection, key: object, column: str = "emb
 def insert_tool(sql: Sql, name: str) -> int:
     """Insert a tool and its document; return its id."""
     tool_id = int(sql(INSERT_TOOL.format(name=name) + " RETURNING id")[0][0])
-    put_document(sql, Collection.TOOLS, str(tool_id), "l")
+    put_document(sql, TOOL_DOCUMENTS, str(tool_id), "l")
     return tool_id
 
 
@@ -171,7 +173,7 @@ def insert_skill(sql: Sql, name: str, org: str | None = None) -> None:
         id=name,
         org=org,
     )
-    put_document(sql, Collection.SKILLS, skill_key(name, org), "l")
+    put_document(sql, SKILL_DOCUMENTS, skill_key(name, org), "l")
 
 
 def insert_assignment(sql: Sql, tool_id: int, skill_id: str, confidence: float = 0.5, primary: bool = False) -> None:

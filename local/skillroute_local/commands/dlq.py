@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.queue.work import QueueName
 
 from skillroute_local.commands.exit_codes import end
@@ -120,7 +120,7 @@ def refused(
     with _refused_texts() as texts:
         found = texts.listed(_named(collection), limit=limit)
     if as_json:
-        print_json([asdict(text) | {"collection": text.collection.name.lower()} for text in found])
+        print_json([asdict(text) | {"collection": text.collection.short} for text in found])
     elif not found:
         print_line("no text was refused")
     else:
@@ -151,7 +151,7 @@ def retry(
 
 
 def _named(collection: str | None) -> Collection | None:
-    return Collection[collection.upper()] if collection else None
+    return next(one for one in collections() if one.short == collection) if collection else None
 
 
 @contextmanager
@@ -196,7 +196,7 @@ def _show_refused(found: Iterable[RefusedText]) -> None:
     show_table(
         _REFUSED,
         [
-            (text.collection.name.lower(), text.key, text.org_id or "", text.name or "", text.model, text.reason)
+            (text.collection.short, text.key, text.org_id or "", text.name or "", text.model, text.reason)
             for text in found
         ],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillroute.core.documents.model import COUNTED_AS
+from skillroute.core.documents.collection import counted_as
 
 from skillroute_local.commands.output import print_line
 from skillroute_local.commands.shared import AsJson, listed, parts_here, print_json, progress_bar
@@ -25,7 +25,7 @@ def reindex(as_json: AsJson = False) -> None:
             report = parts.reindex(lambda rows: progress.advance(task, rows))
             fill(parts)  # what it searches by, of vectors that are there only now
     if as_json:
-        print_json({"embedded": {counted.field: report.embedded[name] for name, counted in COUNTED_AS.items()}})
+        print_json({"embedded": {each.field: report.embedded[name] for name, each in counted_as().items()}})
         return
-    embedded = listed([f"{report.embedded[collection]} {counted.words}" for collection, counted in COUNTED_AS.items()])
+    embedded = listed([f"{report.embedded[collection]} {each.words}" for collection, each in counted_as().items()])
     print_line(f"embedded {embedded}; every index rebuilds now")

@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
-from skillroute.core.documents.model import COUNTED_AS
+from skillroute.core.documents.collection import counted_as
 from skillroute.core.errors.model import SkillrouteError
 
 from skillroute_local.commands.exit_codes import ExitCode
@@ -37,7 +37,7 @@ _HEALTH_ROWS = (
     "status",
     "version",
     "search_mode",
-    *(f"index_{counts.field}" for counts in COUNTED_AS.values()),
+    *(f"index_{each.field}" for each in counted_as().values()),
 )
 
 

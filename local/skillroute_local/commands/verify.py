@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import typer
-from skillroute.core.documents.model import COUNTED_AS
+from skillroute.core.documents.collection import counted_as
 
 from skillroute_local.commands.exit_codes import ExitCode
 from skillroute_local.commands.output import counted, print_line
@@ -30,6 +30,6 @@ def verify(url: Url = None, token: Token = None, sign_region: SignRegion = None,
 
 
 def _checked(report: dict[str, Any]) -> str:
-    named = {counts.verified_field or counts.field: counts.words for counts in COUNTED_AS.values()}
+    named = {each.verified_field or each.field: each.words for each in counted_as().values()}
     # A deployment of an older version checks fewer.
     return listed([f"{report[field]} {words}" for field, words in named.items() if field in report])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
 from skillroute.catalogue.model import ItemContent
 from skillroute.catalogue.names import name_key
@@ -16,7 +17,7 @@ from skillroute.catalogue.schemas import read_item
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.embed import embed_within
 from skillroute.core.documents.index.guarded import GuardedIndex
-from skillroute.core.documents.model import Collection, IndexRecord
+from skillroute.core.documents.model import IndexRecord
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.query import QueryEmbedder
@@ -165,8 +166,8 @@ class Catalogue:
             for key in gone:
                 self._items.pop(id_ := self._ids.pop(key))
                 self._keys.pop(id_)
-        self._index.upsert(Collection.TOOLS, records)
-        self._index.delete(Collection.TOOLS, gone)
+        self._index.upsert(TOOL_DOCUMENTS, records)
+        self._index.delete(TOOL_DOCUMENTS, gone)
 
     def _vectors(self, items: Sequence[IncomingItem]) -> dict[str, Vector]:
         """Return the vectors of items by the hash of their texts: those that are kept, and the others made now."""

@@ -13,9 +13,9 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.index.points import IndexPoint, PointIndex, Scored
 from skillroute.core.documents.index.schema import Conditions, NoneOf, PointId, PointIds, Range
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import IndexUnavailable
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class MemoryIndex(PointIndex):
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.Lock()
-        self._points: dict[Collection, _Points] | None = {collection: _Points() for collection in Collection}
+        self._points: dict[Collection, _Points] | None = {collection: _Points() for collection in collections()}
 
     def close(self) -> None:
         """Forget everything."""

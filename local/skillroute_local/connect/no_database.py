@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from skillroute.catalogue.model import ItemContent, ItemSchemas
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import LentIndex, counts
-from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.replica_port import IndexStatus
 from skillroute.core.search_run import SearchRun
 from skillroute.search.answer.schemas import CacheKey, SchemaLoader, Schemas

@@ -68,9 +68,7 @@ def _work(parts: Parts) -> dict[str, Any]:
             for queue in QueueName
             for given_up in letters.given_up(queue, limit=_SHOWN)
         ],
-        "refused": [
-            asdict(text) | {"collection": text.collection.name.lower()} for text in refused.listed(limit=_SHOWN)
-        ],
+        "refused": [asdict(text) | {"collection": text.collection.short} for text in refused.listed(limit=_SHOWN)],
         "refused_in_all": refused.count(),
     }
 

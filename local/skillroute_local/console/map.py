@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute_client import AsyncSkillroute
 
 from skillroute_local.console.actions import Actions
@@ -43,15 +45,15 @@ def map_actions(lend: LendParts | None) -> Actions:
 
 def _read(parts: Parts) -> tuple[list[IndexRecord], list[IndexRecord], dict[str, Any]]:
     """Return the tools and skills that have a vector, and how many have none or are too many."""
+    from skillroute.core.documents.collection import Collection  # noqa: PLC0415
     from skillroute.core.documents.index_state import IndexStateRepository  # noqa: PLC0415
-    from skillroute.core.documents.model import Collection  # noqa: PLC0415
 
     model = parts.database.read(lambda session: IndexStateRepository(session).models().current)
 
     def every(collection: Collection) -> list[IndexRecord]:
         return [record for page in parts.feed.load_all(collection, model) for record in page] if model else []
 
-    tools, skills = every(Collection.TOOLS), every(Collection.SKILLS)
+    tools, skills = every(TOOL_DOCUMENTS), every(SKILL_DOCUMENTS)
     # Whether a tool has requests is no reason to stand elsewhere.
     placed = [replace(tool, vector=model.direction([*tool.vector])) for tool in tools if model and tool.vector]
     step = -(-len(placed) // MAX_TOOLS) or 1

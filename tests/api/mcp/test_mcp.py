@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from jsonschema import Draft202012Validator
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.answer_size import MAX_ANSWER_BYTES, on_the_way
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import IndexUnavailable
 from skillroute.core.observability import counts
 from skillroute.core.time.deadline import Deadline
@@ -359,7 +359,7 @@ def test_nothing_found_says_what_to_do(client: TestClient, system: System) -> No
 
 
 def test_what_fails_on_the_way_is_said(client: TestClient, garden: System) -> None:
-    garden.index.fail(Collection.TOOLS, IndexUnavailable("down"))
+    garden.index.fail(TOOL_DOCUMENTS, IndexUnavailable("down"))
     found = call(client, "search_tools", {"query": "water", "budget_tokens": 300})["structuredContent"]
     assert found["degraded"] == ["tool_search_failed"]
     assert "again" in found["hint"]

@@ -8,12 +8,14 @@ from typing import Any, Literal
 import pytest
 from fastapi.testclient import TestClient
 from mangum import Mangum
-from skillroute.core.documents.model import Collection
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
+from skillroute.core.documents.collection import Collection
 from skillroute.core.errors.model import IndexUnavailable
 from skillroute.core.http.app import create_app
 from skillroute.core.observability import counts
 from skillroute.core.settings import SearchSettings
 from skillroute.search.model import SearchRequest
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.wiring import Parts
 from skillroute_local.gateway import body_sent, http_event, with_claims
 
@@ -228,7 +230,7 @@ def test_skills_answers_in_the_contracts_shape(filled: TestClient) -> None:
 def test_skills_has_the_contracts_defaults(system: System, client: TestClient) -> None:
     def asked() -> list[Any]:
         # Where nothing is found, the words are looked for among what has no vector.
-        return [call for call in system.index.searches(Collection.SKILLS) if call.method == "search"]
+        return [call for call in system.index.searches(SKILL_DOCUMENTS) if call.method == "search"]
 
     client.get("/api/v1/search/skills", params={"query": QUERY})
     assert [(call.limit, call.threshold) for call in asked()] == [(5, 0.4)]
@@ -276,7 +278,7 @@ def test_tools_answers_in_the_contracts_shape_without_schemas(filled: TestClient
 def test_tools_has_the_contracts_defaults(system: System, client: TestClient) -> None:
     client.put("/api/v1/tools", json=[{"name": f"meeting_{n}", "description": QUERY} for n in range(15)])
     assert len(client.get("/api/v1/search/tools", params={"query": QUERY}).json()) == 10
-    (stage2,) = system.index.searches(Collection.TOOLS)
+    (stage2,) = system.index.searches(TOOL_DOCUMENTS)
     assert stage2.threshold == 0.3
 
 
@@ -468,8 +470,8 @@ def test_without_the_model_the_get_routes_say_lexical_only(system: System, fille
 @pytest.mark.parametrize(
     ("route", "collection", "degradation"),
     [
-        ("skills", Collection.SKILLS, "index_unavailable"),
-        ("tools", Collection.TOOLS, "tool_search_failed"),
+        ("skills", SKILL_DOCUMENTS, "index_unavailable"),
+        ("tools", TOOL_DOCUMENTS, "tool_search_failed"),
     ],
 )
 def test_the_get_routes_say_what_failed_and_nothing_when_nothing_did(
@@ -500,7 +502,7 @@ def test_ready_tells_the_database_from_the_index(system: System, filled: TestCli
     everything = {"database": True, "index": True, "embedding_model": True}
     assert ready() == (200, everything, dict.fromkeys(everything))
     # WHEN the index cannot take what was written
-    system.index.faults["upsert", Collection.TOOLS] = IndexUnavailable("disk full")
+    system.index.faults["upsert", TOOL_DOCUMENTS] = IndexUnavailable("disk full")
     system.tool("late", None)
     assert ready() == (
         503,

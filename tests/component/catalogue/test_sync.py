@@ -7,14 +7,15 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.sync import MAX_ITEMS, SyncReport, SyncTools
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import DatabaseUnavailable, InvalidInput, StatementRejected
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.pool import Pool
 from skillroute.registry.servers import RegisteredServers
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import Assignment, AssignmentSource
 
 from tests.component.desk import ACME, Desk, Renamed, statuses, tool
@@ -22,7 +23,7 @@ from tests.doubles import in_threads, once
 from tests.integration.rows import connected, waits_for_a_lock
 
 T = TypeVar("T")
-TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
+TOOLS, SKILLS = TOOL_DOCUMENTS, SKILL_DOCUMENTS
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skillroute.core.caller import LAPTOP, Caller, Scope
-from skillroute.core.documents.model import Collection
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.model import MailKind, Message, MessageFilter, StoredAgent, StoredMessage
 from skillroute.mail.report import MailOutcome, MailReport
 
@@ -85,12 +85,12 @@ class Office:
         return row
 
     def embedded(self, id_: int) -> bool:
-        return self.system.is_embedded(Collection.MAIL, id_)
+        return self.system.is_embedded(MAIL_DOCUMENTS, id_)
 
     def payload(self, id_: int) -> dict[str, Any]:
         """Return what the index holds of a document."""
         with self.system.replica.current() as index:
-            return dict(index.payloads(Collection.MAIL, [str(id_)])[str(id_)])
+            return dict(index.payloads(MAIL_DOCUMENTS, [str(id_)])[str(id_)])
 
     def findings(self) -> list[tuple[str, str]]:
         """Return the rules that are broken, and by what."""

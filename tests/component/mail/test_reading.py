@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import Conflict, Forbidden, InvalidInput, NotFound
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.model import MailKind, MessageFilter
 from skillroute.mail.sync import MAIL_KINDS
 
@@ -155,7 +155,7 @@ def test_what_is_deleted_is_gone_and_the_index_forgets_it(office: Office, ids: d
     # GreenHill is left, who was only named.
     assert office.keys("agent") == ["GreenHill"]
     with office.system.replica.current() as index:
-        assert index.count(Collection.MAIL) == 1
+        assert index.count(MAIL_DOCUMENTS) == 1
     assert office.findings() == []
 
 

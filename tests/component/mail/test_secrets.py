@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.model import IndexFilter
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.text import query_terms
 from skillroute.wiring.index import make_feed
 
@@ -39,10 +40,10 @@ def test_a_secret_is_neither_searched_nor_embedded_and_the_message_keeps_it(
     assert not leaks(json.dumps(office.payload(id_)))
     assert not any(leaks(text) for text in office.system.embedder.texts)
     assert "There is" in "".join(office.system.embedder.texts)
-    [record] = make_feed(office.system.pool).load(Collection.MAIL, [str(id_)], office.system.embedder.model)
+    [record] = make_feed(office.system.pool).load(MAIL_DOCUMENTS, [str(id_)], office.system.embedder.model)
     assert not any(leaks(term) for term in record.impacts or {})
     with office.system.replica.current() as index:
-        found = index.search_terms(Collection.MAIL, query_terms("hunter2"), where=IndexFilter(), limit=10)
+        found = index.search_terms(MAIL_DOCUMENTS, query_terms("hunter2"), where=IndexFilter(), limit=10)
     assert found == []
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.collection import Collection
 from skillroute.core.embedding.model import Vector, from_bytes
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.search.model import MessageSearchRequest
 
 from tests.builders import System, lent_system
@@ -41,20 +43,20 @@ def write(system: System) -> None:
 def test_what_is_written_is_embedded_by_its_type(typed: System) -> None:
     write(typed)
 
-    assert stored(typed, Collection.MAIL) == [MESSAGES]
-    assert stored(typed, Collection.TOOLS) == [TOOLS]
+    assert stored(typed, MAIL_DOCUMENTS) == [MESSAGES]
+    assert stored(typed, TOOL_DOCUMENTS) == [TOOLS]
 
 
 def test_so_is_what_waited_for_the_model(typed: System) -> None:
     typed.embedder.away = True
     write(typed)
-    assert stored(typed, Collection.MAIL) == []
+    assert stored(typed, MAIL_DOCUMENTS) == []
     typed.embedder.away = False
 
     typed.parts.embed_missing()
 
-    assert stored(typed, Collection.MAIL) == [MESSAGES]
-    assert stored(typed, Collection.TOOLS) == [TOOLS]
+    assert stored(typed, MAIL_DOCUMENTS) == [MESSAGES]
+    assert stored(typed, TOOL_DOCUMENTS) == [TOOLS]
 
 
 def test_so_is_what_moves_to_the_model(system: System, database_url: str, edge_indexes: EdgeIndexes) -> None:
@@ -62,10 +64,10 @@ def test_so_is_what_moves_to_the_model(system: System, database_url: str, edge_i
     with lent_system(database_url, edge_indexes, embedder=TypedEmbedder()) as other:
         other.parts.reindex()
 
-        assert MESSAGES in stored(other, Collection.MAIL)
-        assert TOOLS not in stored(other, Collection.MAIL)
-        assert TOOLS in stored(other, Collection.TOOLS)
-        assert MESSAGES not in stored(other, Collection.TOOLS)
+        assert MESSAGES in stored(other, MAIL_DOCUMENTS)
+        assert TOOLS not in stored(other, MAIL_DOCUMENTS)
+        assert TOOLS in stored(other, TOOL_DOCUMENTS)
+        assert MESSAGES not in stored(other, TOOL_DOCUMENTS)
 
 
 def test_questions_about_mail_and_requests_for_tools_meet_vectors_of_their_own_type(typed: System) -> None:

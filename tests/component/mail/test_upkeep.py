@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import ReindexReport
 from skillroute.core.embedding.model import to_bytes
 from skillroute.core.postgres.database import Session
 from skillroute.mail import refresh as refresh_mail
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.repository import MailRepository
 from skillroute.mail.text import SearchText
 
@@ -38,10 +38,10 @@ def test_a_reindex_moves_mail_to_the_new_model(office: Office, database_url: str
     office.message()
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
         assert other.parts.reindex.remaining() == 4
-        assert other.parts.reindex() == ReindexReport(Counter({Collection.MAIL: 4}))
+        assert other.parts.reindex() == ReindexReport(Counter({MAIL_DOCUMENTS: 4}))
         assert other.parts.reindex.remaining() == 0
-        assert other.models(Collection.MAIL) == ["other", "table"]
-        assert (other.parts.verify().findings, other.parts.verify().checked[Collection.MAIL]) == ([], 4)
+        assert other.models(MAIL_DOCUMENTS) == ["other", "table"]
+        assert (other.parts.verify().findings, other.parts.verify().checked[MAIL_DOCUMENTS]) == ([], 4)
 
 
 def test_what_is_written_on_the_old_model_during_a_reindex_is_moved_as_well(
@@ -56,8 +56,8 @@ def test_what_is_written_on_the_old_model_during_a_reindex_is_moved_as_well(
             office.message(body="Late.")
 
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
-        assert other.parts.reindex(write).embedded[Collection.MAIL] == 5
-        assert other.models(Collection.MAIL) == ["other", "table"]
+        assert other.parts.reindex(write).embedded[MAIL_DOCUMENTS] == 5
+        assert other.models(MAIL_DOCUMENTS) == ["other", "table"]
 
 
 CHANGED = [
@@ -107,12 +107,12 @@ def test_a_document_without_what_it_is_of_is_named(office: Office) -> None:
 )
 def test_a_reindex_mends_what_mail_is_found_by(office: Office, change: str) -> None:
     id_ = office.message()
-    texts = office.system.texts(Collection.MAIL, id_)
+    texts = office.system.texts(MAIL_DOCUMENTS, id_)
     [before] = [office.document(id_, "search_vector::text, text_hash")]
     office.system.sql(f"UPDATE {change.format(id_)}")
     office.system.parts.reindex()
     assert office.document(id_, "search_vector::text, text_hash") == before
-    assert office.system.texts(Collection.MAIL, id_) == texts
+    assert office.system.texts(MAIL_DOCUMENTS, id_) == texts
     assert office.embedded(id_)
     assert office.findings() == []
 
@@ -128,7 +128,7 @@ def test_a_text_that_is_new_since_it_was_looked_at_is_not_overwritten_by_the_old
         MailRepository(session).set_texts([(id_, SearchText("stale", "stale"), "old")])
 
     office.system.pool.transact(mend)
-    assert "Newer." in office.system.texts(Collection.MAIL, id_)[0]
+    assert "Newer." in office.system.texts(MAIL_DOCUMENTS, id_)[0]
     assert office.findings() == []
 
 

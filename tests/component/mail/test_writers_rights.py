@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from skillroute.core.caller import Caller
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import NotFound
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.model import MailKind
 
 from tests.builders import of_org
@@ -233,4 +233,4 @@ def test_operators_belong_to_nothing(office: Office) -> None:
     office.one("project", operator, key="new", name="New")
     assert office.keys("agent") == []
     with office.system.replica.current() as index:
-        assert index.count(Collection.MAIL) == 2
+        assert index.count(MAIL_DOCUMENTS) == 2

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import DatabaseUnavailable, InvalidInput, StatementRejected
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.model import MailKind, MessageFilter
 from skillroute.mail.sync import MAIL_KINDS, MAX_MAIL, SyncMail
 
@@ -415,7 +415,7 @@ def test_a_changed_text_does_not_keep_the_old_vector_while_it_is_away(office: Of
     office.system.embedder.away = True
     assert office.put("message", message(body="Draws a unicorn.")).embedding_unavailable
     assert not office.embedded(id_)
-    assert "Draws a unicorn." in office.system.texts(Collection.MAIL, id_)[0]
+    assert "Draws a unicorn." in office.system.texts(MAIL_DOCUMENTS, id_)[0]
 
 
 def test_a_model_that_leaves_after_the_commit_is_told(office: Office, log: LogRecords) -> None:

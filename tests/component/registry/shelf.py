@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.documents.model import Collection
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.model import Entity, EntityFilter, EntityKind
 from skillroute.registry.report import EntityOutcome, RegistryReport
 from skillroute.registry.text import Place
@@ -49,7 +49,7 @@ class Shelf:
 
     def text(self, entity_id: int | None) -> str:
         """Return what is embedded of an entity."""
-        [text] = self.system.texts(Collection.REGISTRY, entity_id)
+        [text] = self.system.texts(REGISTRY_DOCUMENTS, entity_id)
         return text
 
     def words(self, entity_id: int | None, place: Place) -> list[str]:
@@ -72,4 +72,4 @@ class Shelf:
         return {name: (id_, updated_at, embedded) for name, id_, updated_at, embedded in rows}
 
     def embedded(self, entity_id: int | None) -> bool:
-        return self.system.is_embedded(Collection.REGISTRY, entity_id)
+        return self.system.is_embedded(REGISTRY_DOCUMENTS, entity_id)

@@ -7,9 +7,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import (
     DatabaseUnavailable,
     Forbidden,
@@ -18,6 +18,7 @@ from skillroute.core.errors.model import (
     StatementRejected,
 )
 from skillroute.core.postgres.database import Session
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.model import AgentSkill, EntityContent, EntityFilter, EntityKind
 from skillroute.registry.read import Registry
 from skillroute.registry.refresh import refresh
@@ -231,7 +232,7 @@ def test_it_is_disabled_and_enabled_again_as_often_as_one_likes(shelf: Shelf, ki
     for is_enabled in (False, False, True, True):
         assert change(kind, id_, LAPTOP, is_enabled=is_enabled).is_enabled is is_enabled
         with shelf.system.replica.current() as index:
-            payload = index.payloads(Collection.REGISTRY, [str(id_)])[str(id_)]
+            payload = index.payloads(REGISTRY_DOCUMENTS, [str(id_)])[str(id_)]
         assert payload["is_enabled"] == str(is_enabled).lower()
         assert shelf.paths(kind, is_enabled=is_enabled) == ["/thing"]
         assert shelf.paths(kind, is_enabled=not is_enabled) == []
@@ -293,8 +294,8 @@ def test_a_deleted_server_takes_its_tools_and_words_with_it_and_nothing_else(she
     assert left == [["c7", "prompt", None], ["c7", "tool", "acme"], ["kept", "tool", None]]
     assert shelf.system.rows("SELECT DISTINCT entity_id FROM mcp.registry_words") == [[kept]]
     with shelf.system.replica.current() as index:
-        assert index.count(Collection.REGISTRY) == 1
-        assert index.count(Collection.TOOLS) == 3
+        assert index.count(REGISTRY_DOCUMENTS) == 1
+        assert index.count(TOOL_DOCUMENTS) == 3
     with pytest.raises(NotFound):
         shelf.system.parts.registry.delete("server", gone, LAPTOP)
 
@@ -362,7 +363,7 @@ def test_a_list_is_by_path_and_shows_what_meets_all_conditions(shelf: Shelf, kin
 def test_the_index_holds_it_at_once(shelf: Shelf) -> None:
     id_ = shelf.server(tools=[DOCS], tags=["Docs"]).id
     with shelf.system.replica.current() as index:
-        assert index.payloads(Collection.REGISTRY, [str(id_)])[str(id_)] == {
+        assert index.payloads(REGISTRY_DOCUMENTS, [str(id_)])[str(id_)] == {
             "entity_id": str(id_),
             "kind": "server",
             "org_id": "",

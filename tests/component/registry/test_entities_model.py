@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import ReindexReport
 from skillroute.core.embedding.model import to_bytes
 from skillroute.core.errors.model import EmbeddingUnavailable
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.repository import RegistryRepository
 
 from tests.builders import lent_system, of_org
@@ -130,9 +131,9 @@ def test_a_reindex_moves_servers_and_agents_to_the_new_model(
     server, agent = shelf.server(tools=[DOCS]).id, shelf.agent().id
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
         assert other.parts.reindex.remaining() == 3
-        assert other.parts.reindex() == ReindexReport(Counter({Collection.TOOLS: 1, Collection.REGISTRY: 2}))
+        assert other.parts.reindex() == ReindexReport(Counter({TOOL_DOCUMENTS: 1, REGISTRY_DOCUMENTS: 2}))
         assert other.parts.reindex.remaining() == 0
-        assert other.models(Collection.REGISTRY) == ["other", "table"]
+        assert other.models(REGISTRY_DOCUMENTS) == ["other", "table"]
         assert other.parts.verify().findings == []
         assert (Shelf(other).embedded(server), Shelf(other).embedded(agent)) == (True, True)
 
@@ -151,8 +152,8 @@ def test_what_is_written_on_the_old_model_during_a_reindex_is_moved_as_well(
 
     # THEN both are moved, the tool for what its server says of itself now
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
-        assert other.parts.reindex(write) == ReindexReport(Counter({Collection.TOOLS: 2, Collection.REGISTRY: 2}))
-        assert other.models(Collection.REGISTRY) == ["other", "table"]
+        assert other.parts.reindex(write) == ReindexReport(Counter({TOOL_DOCUMENTS: 2, REGISTRY_DOCUMENTS: 2}))
+        assert other.models(REGISTRY_DOCUMENTS) == ["other", "table"]
 
 
 BREAK_TEXT = "UPDATE mcp.documents SET text_hash = 'x', texts = '{old}' WHERE collection = 'mcp_registry' AND key = '1'"
@@ -173,7 +174,7 @@ def test_what_is_not_found_by_what_it_says_is_named_and_a_reindex_mends_it(
     shelf.server(description="Docs.", tools=[DOCS])
     shelf.agent(description="Plans.", skills=[{"name": "Plan"}])
     report = shelf.system.parts.verify()
-    assert (report.checked[Collection.REGISTRY], report.checked[Collection.TOOLS], report.findings) == (2, 1, [])
+    assert (report.checked[REGISTRY_DOCUMENTS], report.checked[TOOL_DOCUMENTS], report.findings) == (2, 1, [])
     shelf.system.sql(statement)
     found = [each for each in shelf.system.parts.verify().findings if each.rule != "every tool is decided on or waits"]
     assert [(each.rule, each.subject) for each in found if each.rule != IN_REGISTRY] == [(RULE, subject)]
@@ -231,7 +232,7 @@ def test_of_many_each_is_looked_at(shelf: Shelf) -> None:
     shelf.system.embedder.away = True  # without vectors there is less to compare, and this is not about them
     for start in range(0, 600, 100):
         shelf.put(*({"name": f"s{n}"} for n in range(start, start + 100)))
-    assert shelf.system.parts.verify().checked[Collection.REGISTRY] == 600
+    assert shelf.system.parts.verify().checked[REGISTRY_DOCUMENTS] == 600
     shelf.system.sql(
         "UPDATE mcp.documents SET text_hash = 'x' WHERE collection = 'mcp_registry' AND key IN ('500', '501', '600')"
     )
@@ -256,7 +257,7 @@ def test_an_index_that_says_something_else_is_found(shelf: Shelf, statement: str
     shelf.system.sql(f"SET LOCAL session_replication_role = replica; {statement}")
     found = [each for each in shelf.system.parts.verify().findings if each.rule == IN_REGISTRY]
     assert [(each.subject, detail in each.detail) for each in found] == [("1", True)]
-    assert Collection.REGISTRY.value in IN_REGISTRY
+    assert REGISTRY_DOCUMENTS.value in IN_REGISTRY
 
 
 def test_the_relay_says_when_it_cannot_embed(shelf: Shelf) -> None:

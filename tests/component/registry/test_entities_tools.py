@@ -7,12 +7,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.catalogue.sync import SyncTools
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.collection import Collection
 from skillroute.core.errors.model import DatabaseUnavailable
 from skillroute.core.postgres.database import Session
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.report import ToolCounts
 from skillroute.registry.repository import RegistryRepository
 from skillroute.registry.text import Place
@@ -49,7 +51,7 @@ def test_tools_are_created_updated_removed_and_the_same_ones_untouched(shelf: Sh
     # AND only what changed was embedded: two tools, and the server
     assert not any("query docs" in text.lower() and "Context7" not in text for text in shelf.system.embedder.texts)
     assert shelf.text(second.id) in shelf.system.embedder.texts
-    assert sorted(in_index(shelf.system, Collection.TOOLS)) == ["new", "query-docs", "resolve"]
+    assert sorted(in_index(shelf.system, TOOL_DOCUMENTS)) == ["new", "query-docs", "resolve"]
 
 
 def test_the_same_list_again_in_another_order_changes_nothing(shelf: Shelf) -> None:
@@ -314,6 +316,6 @@ def test_a_vector_is_of_the_text_that_is_stored(shelf: Shelf) -> None:
     shelf.system.embedder._inner.table["Context7\ndraw: Draws"] = at(0.5)  # type: ignore[attr-defined]
     id_ = shelf.server(tools=[{"name": "draw", "description": "Draws"}]).id
     with shelf.system.replica.current() as index:
-        [record] = shelf.system.feed.load(Collection.REGISTRY, [str(id_)], shelf.system.embedder.model)
+        [record] = shelf.system.feed.load(REGISTRY_DOCUMENTS, [str(id_)], shelf.system.embedder.model)
         assert record.vector == pytest.approx(at(0.5), abs=1e-6)
-        assert index.count(Collection.REGISTRY) == 1
+        assert index.count(REGISTRY_DOCUMENTS) == 1

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.views import CONTEXT_MARK
 from skillroute.core.hashing import text_hash
 from skillroute.registry.text import Place
@@ -16,7 +16,7 @@ SAID = f"{CONTEXT_MARK}Context7: Library docs."
 
 
 def texts(shelf: Shelf, item: int) -> list[str]:
-    return shelf.system.texts(Collection.TOOLS, item)
+    return shelf.system.texts(TOOL_DOCUMENTS, item)
 
 
 def state(shelf: Shelf, item: int) -> tuple[bool, bool, bool]:

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.core.documents.model import Collection
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.search.model import SearchRequest
 from skillroute.search.plan import plan
+from skillroute.skills.collection import SKILL_DOCUMENTS
 
 from tests.builders import QUERY, System
 from tests.doubles import LogRecords, at, once
@@ -46,8 +47,8 @@ def test_br_001_the_query_is_embedded_exactly_once_by_the_hybrid_strategy(calend
 
 def test_br_001_stage_1_searches_the_collection_mcp_skills(calendar: System) -> None:
     calendar.search(skill_limit=2, skill_threshold=0.45)
-    (stage1,) = calendar.index.searches(Collection.SKILLS)
-    assert (Collection.SKILLS, stage1.limit, stage1.threshold) == ("mcp_skills", 2, 0.45)
+    (stage1,) = calendar.index.searches(SKILL_DOCUMENTS)
+    assert (SKILL_DOCUMENTS, stage1.limit, stage1.threshold) == ("mcp_skills", 2, 0.45)
 
 
 def test_br_001_stage_1_returns_at_most_skill_limit_skills(calendar: System) -> None:
@@ -62,13 +63,13 @@ def test_br_001_stage_1_returns_skills_with_a_score_of_at_least_skill_threshold(
 
 def test_br_001_stage_2_searches_the_collection_mcp_unified_search(calendar: System) -> None:
     calendar.search(tool_threshold=0.35)
-    (stage2,) = calendar.index.searches(Collection.TOOLS)
-    assert (Collection.TOOLS, stage2.threshold) == ("mcp_unified_search", 0.35)
+    (stage2,) = calendar.index.searches(TOOL_DOCUMENTS)
+    assert (TOOL_DOCUMENTS, stage2.threshold) == ("mcp_unified_search", 0.35)
 
 
 def test_br_001_stage_2_filters_by_the_skills_of_stage_1(calendar: System) -> None:
     calendar.search()
-    (stage2,) = calendar.index.searches(Collection.TOOLS)
+    (stage2,) = calendar.index.searches(TOOL_DOCUMENTS)
     assert stage2.where is not None
     assert stage2.where.any_of["skill_keys"] == ["calendar_management", "communication"]
 
@@ -339,7 +340,7 @@ def test_br_005_a_lexical_search_filters_by_type_too(all_types: System, item_typ
 
 def test_br_005_the_type_is_a_condition_of_the_index_search(all_types: System) -> None:
     all_types.search(item_type="tool")
-    (stage2,) = all_types.index.searches(Collection.TOOLS)
+    (stage2,) = all_types.index.searches(TOOL_DOCUMENTS)
     assert stage2.where is not None
     assert stage2.where.any_of["type"] == ["tool"]
 
@@ -452,14 +453,14 @@ def test_br_007_each_search_is_counted(calendar: System, counted) -> None:  # ty
 
 def test_br_008_direct_skips_stage_1_entirely(calendar: System) -> None:
     calendar.search(strategy="direct")
-    asked = [call for call in calendar.index.calls if call.collection is Collection.SKILLS]
+    asked = [call for call in calendar.index.calls if call.collection is SKILL_DOCUMENTS]
     assert [call.method for call in asked if call.method not in {"upsert", "count"}] == []
 
 
 def test_br_008_direct_searches_tools_without_a_skill_filter(calendar: System) -> None:
     names = calendar.names(strategy="direct")
     assert names == ["stray", "run_query", "create_event", "send_invite", "list_events"]
-    (stage2,) = calendar.index.searches(Collection.TOOLS)
+    (stage2,) = calendar.index.searches(TOOL_DOCUMENTS)
     assert stage2.where is not None
     assert "skill_keys" not in stage2.where.any_of
 

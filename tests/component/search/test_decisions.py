@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.model import ItemFilter
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import Forbidden, NotFound
 from skillroute.search.model import SearchRequest
+from skillroute.skills.collection import SKILL_DOCUMENTS
 
 from tests.builders import QUERY, System, item, lent_system, of_org
 from tests.doubles import EdgeIndexes, TableEmbedder, at
@@ -547,7 +548,7 @@ def test_decision_26_the_organisation_never_comes_from_the_body(system: System) 
 
 def test_decision_26_the_filter_runs_inside_the_index(tenants: System) -> None:
     tenants.search(caller=ORG_A)
-    for collection in (Collection.SKILLS, Collection.TOOLS):
+    for collection in (SKILL_DOCUMENTS, TOOL_DOCUMENTS):
         (search,) = tenants.index.searches(collection)
         assert search.where is not None
         assert search.where.any_of["org_id"] == ["", "a"]

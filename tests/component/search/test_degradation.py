@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import DatabaseUnavailable, IndexTimeout, IndexUnavailable
 from skillroute.core.settings import SearchSettings
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.registry.search.model import RegistrySearchRequest
 from skillroute.search.model import SearchRequest
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.wiring import Parts
 
 from tests.builders import QUERY, System
@@ -53,7 +54,7 @@ def degradations(log: LogRecords) -> list[str]:
 def test_when_the_skill_search_fails_all_tools_are_searched(
     filled: System, strategy: str, error: IndexUnavailable, reason: str
 ) -> None:
-    filled.index.fail(Collection.SKILLS, error)
+    filled.index.fail(SKILL_DOCUMENTS, error)
     answer = filled.search(strategy=strategy)
     assert [tool.name for tool in answer.tools] == ["stray_meeting", "create_meeting"]
     assert [tool.score for tool in answer.tools] == pytest.approx([0.95, 0.8], abs=1e-6)
@@ -67,7 +68,7 @@ def test_when_the_skill_search_fails_all_tools_are_searched(
 def test_a_failed_skill_search_is_logged_and_counted(
     filled: System, log: LogRecords, counted: Counted, error: IndexUnavailable, reason: str
 ) -> None:
-    filled.index.fail(Collection.SKILLS, error)
+    filled.index.fail(SKILL_DOCUMENTS, error)
     filled.search()
     (record,) = log.having(FALLBACK)
     assert (record.levelname, record.fallback_reason) == ("WARNING", reason)  # type: ignore[attr-defined]
@@ -75,12 +76,12 @@ def test_a_failed_skill_search_is_logged_and_counted(
 
 
 def test_a_skill_whose_payload_cannot_be_read_is_a_failed_skill_search(filled: System) -> None:
-    filled.index.faults["payloads", Collection.SKILLS] = IndexUnavailable("broken")
+    filled.index.faults["payloads", SKILL_DOCUMENTS] = IndexUnavailable("broken")
     assert filled.search().metadata.fallback_reason == "skill_search_failed"
 
 
 def test_the_skill_search_recovers_without_a_restart(filled: System) -> None:
-    filled.index.fail(Collection.SKILLS, IndexUnavailable("broken"))
+    filled.index.fail(SKILL_DOCUMENTS, IndexUnavailable("broken"))
     filled.search()
     filled.index.faults.clear()
     answer = filled.search()
@@ -125,7 +126,7 @@ def test_a_search_where_nothing_fails_names_nothing(filled: System, log: LogReco
 def test_when_the_tool_search_fails_the_answer_is_empty_and_says_so(
     filled: System, log: LogRecords, counted: Counted, strategy: str, error: IndexUnavailable
 ) -> None:
-    filled.index.fail(Collection.TOOLS, error)
+    filled.index.fail(TOOL_DOCUMENTS, error)
     answer = filled.search(strategy=strategy)
     assert answer.tools == []
     assert answer.metadata.degraded == ["tool_search_failed"]
@@ -135,26 +136,26 @@ def test_when_the_tool_search_fails_the_answer_is_empty_and_says_so(
 
 
 def test_when_the_tool_search_fails_the_matched_skills_are_still_named(filled: System) -> None:
-    filled.index.fail(Collection.TOOLS, IndexUnavailable("broken"))
+    filled.index.fail(TOOL_DOCUMENTS, IndexUnavailable("broken"))
     assert [skill.id for skill in filled.search().matched_skills] == ["calendar"]
 
 
 def test_when_the_payloads_of_tools_cannot_be_read_the_answer_is_empty_and_says_so(filled: System) -> None:
-    filled.index.faults["payloads", Collection.TOOLS] = IndexUnavailable("broken")
+    filled.index.faults["payloads", TOOL_DOCUMENTS] = IndexUnavailable("broken")
     answer = filled.search()
     assert (answer.tools, answer.metadata.degraded) == ([], ["tool_search_failed"])
 
 
 def test_the_tool_search_recovers_without_a_restart(filled: System) -> None:
-    filled.index.fail(Collection.TOOLS, IndexUnavailable("broken"))
+    filled.index.fail(TOOL_DOCUMENTS, IndexUnavailable("broken"))
     filled.search()
     filled.index.faults.clear()
     assert filled.names() == ["create_meeting"]
 
 
 def test_when_skills_and_tools_both_fail_the_answer_is_empty_and_names_both(filled: System) -> None:
-    filled.index.fail(Collection.SKILLS, IndexUnavailable("broken"))
-    filled.index.fail(Collection.TOOLS, IndexUnavailable("broken"))
+    filled.index.fail(SKILL_DOCUMENTS, IndexUnavailable("broken"))
+    filled.index.fail(TOOL_DOCUMENTS, IndexUnavailable("broken"))
     metadata = filled.search().metadata
     assert (metadata.fallback_reason, metadata.degraded) == ("skill_search_failed", ["tool_search_failed"])
 
@@ -162,7 +163,7 @@ def test_when_skills_and_tools_both_fail_the_answer_is_empty_and_names_both(fill
 def test_when_the_index_cannot_be_brought_up_to_date_the_answer_is_empty_and_says_so(
     filled: System, log: LogRecords, counted: Counted
 ) -> None:
-    filled.index.faults["upsert", Collection.TOOLS] = IndexUnavailable("disk full")
+    filled.index.faults["upsert", TOOL_DOCUMENTS] = IndexUnavailable("disk full")
     filled.tool("new_tool", at(0.9))
     answer = filled.search()
     assert (answer.tools, answer.metadata.degraded) == ([], ["index_unavailable"])
@@ -175,7 +176,7 @@ def test_when_the_index_cannot_be_brought_up_to_date_the_answer_is_empty_and_say
 def test_stage_1_alone_answers_with_an_empty_list_when_the_index_fails(
     filled: System, log: LogRecords, counted: Counted
 ) -> None:
-    filled.index.fail(Collection.SKILLS, IndexTimeout("too slow"))
+    filled.index.fail(SKILL_DOCUMENTS, IndexTimeout("too slow"))
     skills, run = filled.parts.tool_search.skills(QUERY, LAPTOP)
     assert (skills, run.degraded) == ([], ["index_unavailable"])
     assert degradations(log) == ["index_unavailable"]
@@ -185,7 +186,7 @@ def test_stage_1_alone_answers_with_an_empty_list_when_the_index_fails(
 def test_stage_2_alone_answers_with_an_empty_list_when_the_index_fails(
     filled: System, log: LogRecords, counted: Counted
 ) -> None:
-    filled.index.fail(Collection.TOOLS, IndexTimeout("too slow"))
+    filled.index.fail(TOOL_DOCUMENTS, IndexTimeout("too slow"))
     tools, run = filled.parts.tool_search.tools(QUERY, LAPTOP)
     assert (tools, run.degraded) == ([], ["tool_search_failed"])
     assert degradations(log) == ["tool_search_failed"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pydantic import ValidationError
-from skillroute.core.documents.model import Collection
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.search.model import SearchRequest
 
 from tests.builders import QUERY, System
@@ -262,7 +262,7 @@ def test_ec_009_a_remembered_query_is_not_embedded_again(system: System) -> None
     assert [tool.name for tool in answer.tools] == ["near"]
     assert system.embedder.texts == [QUERY]
     assert answer.metadata.search_mode == "semantic"
-    assert len(system.index.searches(Collection.TOOLS)) == 2
+    assert len(system.index.searches(TOOL_DOCUMENTS)) == 2
 
 
 def test_ec_005_blanks_alone_are_no_query() -> None:

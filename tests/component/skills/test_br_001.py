@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.model import IndexFilter
 from skillroute.core.errors.model import Conflict, InvalidInput, NotFound
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import MAX_SKILLS
 
 from tests.builders import System, of_org
@@ -58,7 +59,7 @@ def test_br_001_it_is_in_the_index_of_the_very_next_search(system: System) -> No
         pass  # an index that is there already, and empty
     system.create("calendar")
     assert [skill.id for skill in system.search().matched_skills] == ["calendar"]
-    assert system.index.match(Collection.SKILLS, where=IndexFilter(), limit=10) == ["calendar"]
+    assert system.index.match(SKILL_DOCUMENTS, where=IndexFilter(), limit=10) == ["calendar"]
 
 
 def test_br_001_without_the_model_it_is_stored_and_embedded_by_the_relay(system: System) -> None:

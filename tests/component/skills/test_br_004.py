@@ -7,8 +7,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import Vector
 from skillroute.core.queue.memory import MemoryQueue
 
@@ -183,7 +183,7 @@ def test_br_004_a_tool_that_gets_its_embedding_later_counts_from_then_on(system:
     system.assign(tool_id, mail=1.0)
     system.embedder.away = False
     system.embedder._inner.table = dict.fromkeys(  # type: ignore[attr-defined]
-        system.texts(Collection.TOOLS, tool_id), axis(6)
+        system.texts(TOOL_DOCUMENTS, tool_id), axis(6)
     )
     system.parts.relay()
     assert system.vector("mail") == pytest.approx(axis(6))

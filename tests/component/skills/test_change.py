@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from pydantic import ValidationError
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors.model import Conflict, InvalidInput, NotFound
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.create import CreateSkill, PrepareSkill
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill
 from skillroute.skills.repository import SkillRepository
@@ -21,7 +22,7 @@ from tests.component.desk import ACME, UMBRELLA, Desk, Renamed, tool
 from tests.doubles import in_threads
 from tests.integration.rows import put_documents, put_vectors
 
-TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
+TOOLS, SKILLS = TOOL_DOCUMENTS, SKILL_DOCUMENTS
 HUMAN = AssignmentSource.HUMAN_MANUAL
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from skillroute.catalogue.model import ItemFilter
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import Conflict, Forbidden
 from skillroute.skills.classification.model import Decision
+from skillroute.skills.collection import SKILL_DOCUMENTS
 
 from tests.builders import QUERY, System
 from tests.component.skills.organisations import ACME, GLOBEX, listed, matched, members
@@ -130,7 +130,7 @@ def test_a_described_skill_is_the_callers_own(shadowed: System) -> None:
 
 def test_the_index_knows_skills_by_their_keys(shadowed: System) -> None:
     with shadowed.replica.current() as index:
-        skills = index.payloads(Collection.SKILLS, ["email", "email/acme"])
+        skills = index.payloads(SKILL_DOCUMENTS, ["email", "email/acme"])
     assert {key: skill["hidden_from"] for key, skill in skills.items()} == {"email": ["acme"], "email/acme": []}
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import Conflict, Forbidden, InvalidInput, NotFound
+from skillroute.skills.collection import SKILL_DOCUMENTS
 
 from tests.builders import System, of_org
 from tests.doubles import at, once, proposing
@@ -178,7 +178,7 @@ def test_a_description_that_is_approved_becomes_the_skills(system: System, descr
     reviewed = SUGGESTION_ACTIONS["approve"](system)
     assert (reviewed.skill.description, reviewed.assignment) == ("Reading and sending letters.", None)
     assert suggestion_state(system) == "approved"
-    assert system.texts(Collection.SKILLS, "mail") == ["mail: Reading and sending letters."]
+    assert system.texts(SKILL_DOCUMENTS, "mail") == ["mail: Reading and sending letters."]
 
 
 def test_a_description_can_be_edited_when_it_is_approved_and_nothing_else(system: System, described: str) -> None:

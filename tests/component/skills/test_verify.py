@@ -10,18 +10,21 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection, IndexRecord
+from skillroute.core.documents.model import IndexRecord
 from skillroute.core.documents.verify import Verify
 from skillroute.core.embedding.model import EmbeddingModel, Vector, to_bytes
+from skillroute.skills.collection import SKILL_DOCUMENTS
 
 from tests.builders import System
 from tests.doubles import at, proposing
 from tests.integration.rows import connected
 
-TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
+TOOLS, SKILLS = TOOL_DOCUMENTS, SKILL_DOCUMENTS
 IN_TOOLS = "the index mcp_unified_search says what PostgreSQL does"
 IN_SKILLS = "the index mcp_skills says what PostgreSQL does"
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.documents.model import Collection
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 from skillroute.core.settings import LocalSettings
 from skillroute.skills.assignments.repository import AssignmentRepository
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import Assignment, NewSkill
 from skillroute.wiring import Parts
 from skillroute_local.lambda_events import Invocation
@@ -64,7 +64,7 @@ def waiting(parts: Parts, queue: QueueName) -> list[str]:
 
 def embeddings(parts: Parts) -> dict[str, Any]:
     """Return what each skill is found by, by its key."""
-    [records] = parts.feed.load_all(Collection.SKILLS, parts.embedder.model)
+    [records] = parts.feed.load_all(SKILL_DOCUMENTS, parts.embedder.model)
     return {record.key: record.vector for record in records}
 
 

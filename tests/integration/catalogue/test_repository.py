@@ -7,10 +7,10 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.model import ItemFilter, ItemKey, ItemSchemas
 from skillroute.catalogue.repository import ItemRepository, ItemRow, Written
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.texts import EmbeddingTask
 from skillroute.core.embedding.model import EmbeddingModel
@@ -30,7 +30,7 @@ from tests.integration.rows import (
     waits_for_a_lock,
 )
 
-DOCUMENTS = DocumentRepository.of(Collection.TOOLS)
+DOCUMENTS = DocumentRepository.of(TOOL_DOCUMENTS)
 
 
 @pytest.fixture
@@ -143,19 +143,19 @@ class TestEmbedding:
         [first] = put(database, item_row("a", EAST, text="same"))
         [written] = put(database, item_row("a", text="same", tags=("new",)), model=None)
         assert written.is_embedded
-        assert vectors_of(sql, Collection.TOOLS, first.id) == {"test": EAST}
+        assert vectors_of(sql, TOOL_DOCUMENTS, first.id) == {"test": EAST}
 
     def test_it_is_dropped_when_the_text_changed_and_no_new_one_came(self, database: Database, sql: Sql) -> None:
         [first] = put(database, item_row("a", EAST, text="old"))
         [written] = put(database, item_row("a", text="new"), model=None)
         assert not written.is_embedded
-        assert vectors_of(sql, Collection.TOOLS, first.id) == {"test": None}
+        assert vectors_of(sql, TOOL_DOCUMENTS, first.id) == {"test": None}
 
     def test_a_new_one_replaces_it(self, database: Database, sql: Sql) -> None:
         put(database, item_row("a", EAST))
         [written] = put(database, item_row("a", NORTH))
         assert (written.created, written.is_embedded) == (False, True)
-        assert vectors_of(sql, Collection.TOOLS, written.id) == {"test": NORTH}
+        assert vectors_of(sql, TOOL_DOCUMENTS, written.id) == {"test": NORTH}
 
     def test_one_batch_holds_items_with_and_without(self, database: Database) -> None:
         written = put(database, item_row("a", EAST), item_row("b"))
@@ -171,8 +171,8 @@ class TestEmbedding:
         # WHEN its vector comes
         database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST) for task in tasks]))
         # THEN
-        assert vectors_of(sql, Collection.TOOLS, a.id) == {"test": None}
-        assert vectors_of(sql, Collection.TOOLS, b.id) == {"test": EAST}
+        assert vectors_of(sql, TOOL_DOCUMENTS, a.id) == {"test": None}
+        assert vectors_of(sql, TOOL_DOCUMENTS, b.id) == {"test": EAST}
 
     def test_a_late_one_for_a_deleted_item_is_no_error(self, database: Database, sql: Sql) -> None:
         late = EmbeddingTask("99", ("t",), "h")

@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 from skillroute.core.caller import LAPTOP, Caller, Scope
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.errors.model import StatementRejected
 from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.postgres.database import Database, Session
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.documents import of_agent, of_message
 from skillroute.mail.model import MailAgent, MailKind, Message, MessageFilter, Product, Project
 from skillroute.mail.repository import MailRepository
@@ -24,7 +24,7 @@ from tests.integration.mail_rows import T0, Mail
 from tests.integration.rows import EAST, MODEL, NORTH, OTHER_MODEL, Sql, connected, waits_for_a_lock
 
 ALL = MessageFilter()
-DOCUMENTS = DocumentRepository.of(Collection.MAIL)
+DOCUMENTS = DocumentRepository.of(MAIL_DOCUMENTS)
 
 
 @pytest.fixture

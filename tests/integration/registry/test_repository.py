@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from pg8000.native import to_statement
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.queries import statement
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.model import AgentSkill, EntityContent, EntityFilter
 from skillroute.registry.refresh import refresh
 from skillroute.registry.repository import RegistryRepository
@@ -36,7 +36,7 @@ from tests.integration.rows import EAST, MODEL, Sql, connected, item_row, waits_
 
 EVERYTHING = RegistryScope(("server", "agent"), None)
 
-DOCUMENTS = DocumentRepository.of(Collection.REGISTRY)
+DOCUMENTS = DocumentRepository.of(REGISTRY_DOCUMENTS)
 
 
 @pytest.fixture

@@ -6,13 +6,14 @@ import threading
 from collections.abc import Iterator, Sequence
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.pool import Pool
 from skillroute.skills.assignments.repository import AssignmentRepository
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import Assignment, AssignmentSource, Skill, SkillFilter, SkillKey, skill_key
 from skillroute.skills.repository import SkillRepository
 
@@ -32,7 +33,7 @@ from tests.integration.rows import (
     skill_text,
 )
 
-DOCUMENTS = DocumentRepository.of(Collection.SKILLS)
+DOCUMENTS = DocumentRepository.of(SKILL_DOCUMENTS)
 KEYS = {id_: skill_key(id_, None) for id_ in "abc"}
 LLM, HUMAN = AssignmentSource.LLM_AUTO, AssignmentSource.HUMAN_MANUAL
 
@@ -227,7 +228,7 @@ class TestSkills:
         rows = [item_row(f"t{n}", EAST) for n in range(501)]
         database.transact(lambda s: ItemRepository(s).upsert(None, MODEL, rows))
         other = insert_tool(sql, "other")
-        tools = DocumentRepository.of(Collection.TOOLS)
+        tools = DocumentRepository.of(TOOL_DOCUMENTS)
         [task] = database.read(lambda s: tools(s).tasks([str(other)], MODEL))
         database.transact(lambda s: IndexStateRepository(s).begin(OTHER_MODEL))
         database.transact(lambda s: tools(s).set_embeddings(OTHER_MODEL, [(task, NORTH)]))
@@ -252,7 +253,7 @@ class TestSkills:
     @pytest.mark.usefixtures("model")
     def test_a_late_description_embedding_is_stored_only_beside_its_text(self, database: Database, sql: Sql) -> None:
         tasks = database.read(lambda s: DOCUMENTS(s).to_embed(MODEL, limit=2))
-        put_document(sql, Collection.SKILLS, "a", "newer")
+        put_document(sql, SKILL_DOCUMENTS, "a", "newer")
         database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST) for task in tasks]))
         left = database.read(lambda s: DOCUMENTS(s).to_reembed(MODEL, after="", limit=9))
         assert [task.id for task in left] == ["a", "c"]

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import cast
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import HEAD, Change, Collection, FeedPage, Models
+from skillroute.core.documents.collection import Collection
+from skillroute.core.documents.model import HEAD, Change, FeedPage, Models
 from skillroute.core.documents.replica_port import ChangeFeed
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mcp.remembered import RememberedSummary
 
 
@@ -30,9 +33,9 @@ class Feed:
 @pytest.mark.parametrize(
     ("changes", "collection", "positions", "counted"),
     [
-        (1000, Collection.MAIL, [HEAD, "now"], 1),
-        (1, Collection.TOOLS, [HEAD, "now"], 2),
-        (1001, Collection.MAIL, [HEAD, HEAD], 2),
+        (1000, MAIL_DOCUMENTS, [HEAD, "now"], 1),
+        (1, TOOL_DOCUMENTS, [HEAD, "now"], 2),
+        (1001, MAIL_DOCUMENTS, [HEAD, HEAD], 2),
     ],
     ids=["few of no interest", "one that counts", "too many to read"],
 )

@@ -178,7 +178,7 @@ WEB = {"fastapi", "starlette", "mangum"}
 BUDGETS = {
     "search": HEAVY - {"qdrant_edge"},
     # Its first answer is a handshake, for which it needs neither its database nor what it searches with.
-    "mcp": HEAVY | {"fastapi", "pg8000", "skillroute.search", "skillroute.mail", "skillroute.registry.search"},
+    "mcp": HEAVY | {"fastapi", "pg8000", "skillroute.search", "skillroute.mail.search", "skillroute.registry.search"},
     "catalog": HEAVY,
     "skills": HEAVY,
     "classify": HEAVY | WEB,

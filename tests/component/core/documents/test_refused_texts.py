@@ -6,14 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.embed import BATCH
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.refused import RefusedTexts
 from skillroute.core.embedding.views import HARMLESS
 from skillroute.core.errors.model import TextRefused
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.model import MailKind
 from skillroute.mail.search.model import MessageSearchRequest
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.model import EntityKind
 from skillroute.skills.answers import SkillOut
 
@@ -92,7 +94,7 @@ def test_it_is_not_asked_for_again_until_its_text_is_another_and_each_write_says
     # WHEN it says something else
     report = put(picky, item("bad", description="Good."))
     assert (report.outcomes[0].is_refused, report.embedding_refused, stored(picky)) == (False, False, {})
-    assert picky.is_embedded(Collection.TOOLS, report.outcomes[0].id)
+    assert picky.is_embedded(TOOL_DOCUMENTS, report.outcomes[0].id)
 
 
 def test_a_model_that_refuses_everything_parks_nothing(picky: System) -> None:
@@ -239,7 +241,7 @@ def test_a_text_that_is_written_while_its_forerunner_is_refused_is_embedded(pick
 def test_a_reindex_parks_what_the_model_refuses_and_goes_through(picky: System) -> None:
     put(picky, item("good"), item("bad", **BAD))
     picky.sql("DELETE FROM mcp.document_vectors")
-    assert picky.parts.reindex().embedded[Collection.TOOLS] == 1
+    assert picky.parts.reindex().embedded[TOOL_DOCUMENTS] == 1
     assert (len(stored(picky)), picky.parts.reindex.remaining()) == (1, 0)
 
 
@@ -250,7 +252,7 @@ def test_another_model_is_asked_for_what_this_one_refuses(picky: System) -> None
     picky.embedder.refuses = lambda text: False
     assert picky.parts.reindex.remaining() == 1
     picky.parts.reindex()
-    assert picky.models(Collection.TOOLS) == ["another"]
+    assert picky.models(TOOL_DOCUMENTS) == ["another"]
 
 
 # Searching
@@ -291,18 +293,18 @@ def test_an_operator_sees_whose_they_are_and_why(picky: System) -> None:
     texts = RefusedTexts(picky.database)
     found = texts.listed()
     assert [(each.collection, each.org_id, each.name, each.model) for each in found] == [
-        (Collection.REGISTRY, None, "Poison", "table"),
-        (Collection.TOOLS, "acme", "bad", "table"),
+        (REGISTRY_DOCUMENTS, None, "Poison", "table"),
+        (TOOL_DOCUMENTS, "acme", "bad", "table"),
     ]
     assert all("answered 400" in each.reason for each in found)
-    assert (texts.listed(Collection.TOOLS), texts.listed(limit=1), texts.count()) == (found[1:], found[:1], 2)
+    assert (texts.listed(TOOL_DOCUMENTS), texts.listed(limit=1), texts.count()) == (found[1:], found[:1], 2)
 
 
 def test_what_is_retried_is_asked_for_by_the_relay_once_more(picky: System) -> None:
     ids = [str(id_) for id_ in picky.put("bad1", "bad2", **BAD)]
     texts = RefusedTexts(picky.database)
-    assert texts.retry(Collection.MAIL) == []
-    assert texts.retry(Collection.TOOLS, [ids[0], "999"]) == ids[:1]
+    assert texts.retry(MAIL_DOCUMENTS) == []
+    assert texts.retry(TOOL_DOCUMENTS, [ids[0], "999"]) == ids[:1]
     # GIVEN a model that still does not take it, THEN it is refused again
     picky.parts.relay()
     assert texts.count() == 2

@@ -6,20 +6,21 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.embed import BATCH
 from skillroute.core.documents.embed_missing import EmbedMissing
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import ReindexReport
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors.model import EmbeddingModelMismatch, EmbeddingUnavailable
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import Assignment, AssignmentSource
 
 from tests.component.desk import ACME, UMBRELLA, Desk, Renamed, tool
 from tests.doubles import FakeClock, WatchedEmbedder
 
-TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
+TOOLS, SKILLS = TOOL_DOCUMENTS, SKILL_DOCUMENTS
 HUMAN = AssignmentSource.HUMAN_MANUAL
 
 

@@ -7,10 +7,11 @@ import threading
 
 import pytest
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.model import IndexFilter
 from skillroute.core.errors.model import Conflict, DatabaseUnavailable, StatementRejected
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.skills.classification.model import Decision
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import skill_key
 
 from tests.builders import System, lent_system, of_org
@@ -434,7 +435,7 @@ def test_a_replica_that_slept_longer_than_changes_are_kept_reads_everything_anew
     # THEN
     assert system.names(strategy="direct") == ["b"]
     assert system.index is not built
-    assert system.index.match(Collection.SKILLS, where=IndexFilter(), limit=10) == []
+    assert system.index.match(SKILL_DOCUMENTS, where=IndexFilter(), limit=10) == []
     # AND once it has, it goes on with what it has
     rebuilt = system.index
     system.put("c")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from skillroute.core.documents.index.embedded import EmbeddedReplica
 from skillroute.core.documents.index.qdrant import QdrantIndex
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import IndexUnavailable
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.search.search import MessageSearch
 
 from tests.component.mail.search.conftest import MakeMailbox
@@ -93,7 +93,7 @@ def test_full_text_does_not_depend_on_the_index_at_all(mailbox_with: MakeMailbox
         return [mailbox.search(mode=mode, **{**question, "explain": False}).to_json() for question in QUESTIONS]
 
     before = answers()
-    mailbox.system.index.fail(Collection.MAIL, IndexUnavailable("gone"))
+    mailbox.system.index.fail(MAIL_DOCUMENTS, IndexUnavailable("gone"))
     assert answers() == before
     mailbox.system.replica.close()
     mailbox.system.feed.down = True

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import DatabaseUnavailable, IndexTimeout, IndexUnavailable, RerankerUnavailable
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.search.budget import Budget
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.mail.search.outcome import SearchOutcome
@@ -154,7 +154,7 @@ class TestFallingBack:
     def test_without_the_index_every_mode_is_full_text(
         self, filled: Mailbox, mode: str, error: IndexUnavailable, stage: str | None
     ) -> None:
-        filled.system.index.fail(Collection.MAIL, error)
+        filled.system.index.fail(MAIL_DOCUMENTS, error)
 
         answer = outcome(filled, mode=mode)
 
@@ -197,7 +197,7 @@ class TestFallingBack:
         assert len(reranker.asked) == 1
         assert answer.timeout_stage is None
         # What was fused is served: neither half is asked for again.
-        assert sorted(call.method for call in filled.system.index.searches(Collection.MAIL)) == [
+        assert sorted(call.method for call in filled.system.index.searches(MAIL_DOCUMENTS)) == [
             "search", "search_terms",
         ]  # fmt: skip
         assert [result.id for result in answer.response.results] == filled.found("approval", mode="hybrid")
@@ -230,7 +230,7 @@ class TestFallingBack:
 
     @pytest.mark.parametrize("mode", MODES)
     def test_a_downgrade_is_an_event_and_a_metric(self, filled: Mailbox, log: LogRecords, counted, mode: str) -> None:  # type: ignore[no-untyped-def]
-        filled.system.index.fail(Collection.MAIL, IndexUnavailable("broken"))
+        filled.system.index.fail(MAIL_DOCUMENTS, IndexUnavailable("broken"))
 
         outcome(filled, mode=mode)
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from skillroute.core.caller import LAPTOP, Caller, Scope
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import DatabaseUnavailable, IndexUnavailable, InvalidInput
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.search.budget import Budget
 from skillroute.mail.search.tools.schemas import SEARCH_MESSAGES_ANSWER, SEARCH_MESSAGES_PRODUCT_ANSWER
 
@@ -304,7 +304,7 @@ class TestDiagnostics:
     def test_trouble_in_an_engine_is_told_and_no_error(self, mailbox: Mailbox, tools: Tools) -> None:
         mailbox.product("suite", mailbox.project("atlas"))
         id_ = mailbox.message("approval")
-        mailbox.system.index.fail(Collection.MAIL, IndexUnavailable("the disk is full"))
+        mailbox.system.index.fail(MAIL_DOCUMENTS, IndexUnavailable("the disk is full"))
         for search in (tools.search, tools.search_product):
             answer = search()
             assert [each["id"] for each in answer["result"]] == [id_]

@@ -11,10 +11,10 @@ from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.text import text_with
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.model import Vector
 from skillroute.core.hashing import content_hash
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind
 from skillroute.registry.refresh import refresh
 from skillroute.registry.repository import RegistryRepository
@@ -83,7 +83,7 @@ class Registry:
                 ItemRepository(session).upsert(org, model, [_row(content, said, *tool) for tool in tools])
             refresh(session, [id_])
             if vector is not None:
-                documents = DocumentRepository(session, Collection.REGISTRY)
+                documents = DocumentRepository(session, REGISTRY_DOCUMENTS)
                 documents.set_embeddings(model, [(documents.tasks([str(id_)], model)[0], vector)])
             return id_
 

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from skillroute.core.documents.model import Collection
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.errors.model import DatabaseUnavailable, IndexTimeout, IndexUnavailable
 from skillroute.core.time.time_left import at_most_s, ending_with
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 
 from tests.builders import System
 from tests.component.registry.search.searched import Registry
@@ -177,7 +178,7 @@ def _lexical(registry: Registry, log: LogRecords, counted: Counted) -> None:
 def test_when_the_index_fails_the_search_is_lexical_and_says_so(
     registry: Registry, log: LogRecords, counted: Counted, method: str, error: IndexUnavailable
 ) -> None:
-    registry.system.index.faults[method, Collection.REGISTRY] = error
+    registry.system.index.faults[method, REGISTRY_DOCUMENTS] = error
     _lexical(registry, log, counted)
     registry.system.index.faults.clear()
     assert registry.search("needle").search_mode == "hybrid", "and recovers"
@@ -186,7 +187,7 @@ def test_when_the_index_fails_the_search_is_lexical_and_says_so(
 def test_when_the_index_cannot_be_brought_up_to_date_the_search_is_lexical(
     registry: Registry, log: LogRecords, counted: Counted
 ) -> None:
-    registry.system.index.faults["upsert", Collection.REGISTRY] = IndexUnavailable("disk full")
+    registry.system.index.faults["upsert", REGISTRY_DOCUMENTS] = IndexUnavailable("disk full")
     registry.agent("/new", at(0.9))
     _lexical(registry, log, counted)
     registry.system.index.faults.clear()
@@ -197,7 +198,7 @@ def test_when_the_index_cannot_be_brought_up_to_date_the_search_is_lexical(
 def test_when_only_the_tools_cannot_be_searched_they_are_graded_by_keywords(
     registry: Registry, log: LogRecords, counted: Counted, fusion: str
 ) -> None:
-    registry.system.index.faults["search", Collection.TOOLS] = IndexUnavailable("broken")
+    registry.system.index.faults["search", TOOL_DOCUMENTS] = IndexUnavailable("broken")
     answer = registry.search("needle thread", fusion=fusion)
     assert (answer.search_mode, answer.metadata.degraded) == ("hybrid", ["tool_search_failed"])
     assert {server.path for server in answer.servers} == {"/needle", "/near"}
@@ -210,7 +211,7 @@ def test_when_only_the_tools_cannot_be_searched_they_are_graded_by_keywords(
 
 
 def test_a_search_for_agents_alone_needs_no_tools(registry: Registry) -> None:
-    registry.system.index.fail(Collection.TOOLS, IndexUnavailable("broken"))
+    registry.system.index.fail(TOOL_DOCUMENTS, IndexUnavailable("broken"))
     answer = registry.search("needle", entity_types=["a2a_agent"])
     assert (answer.metadata.degraded, [agent.path for agent in answer.agents]) == ([], ["/near", "/sewer"])
 

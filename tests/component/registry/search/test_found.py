@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from skillroute.core.documents.model import Collection
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 
 from tests.builders import System, of_org
 from tests.component.registry.search.searched import Registry
@@ -297,7 +297,7 @@ def test_tools_of_a_server_that_others_call_the_same_crowd_nobody_out(registry: 
 def test_no_tool_of_others_is_looked_at(registry: Registry) -> None:
     registry.server("/needle", at(0.5), tools={"right": at(0.4)})
     registry.search("it", caller=of_org("acme"))
-    (search,) = registry.system.index.searches(Collection.TOOLS)
+    (search,) = registry.system.index.searches(TOOL_DOCUMENTS)
     assert search.where is not None
     assert search.where.any_of["org_id"] == ["", "acme"]
 

@@ -11,8 +11,8 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from skillroute.core.documents.model import Collection
 from skillroute.core.observability import logger
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 
 from tests.builders import System
 from tests.component.registry.search.searched import Registry
@@ -154,8 +154,8 @@ def test_at_least_50_neighbours_are_looked_at_and_three_for_each_result(
     index = registry.system.index
     index.calls.clear()
     registry.search("needle", max_results=max_results)
-    assert [call.limit for call in index.searches(Collection.REGISTRY)] == [k, k]
-    assert [call.threshold for call in index.searches(Collection.REGISTRY)] == [None, None]
+    assert [call.limit for call in index.searches(REGISTRY_DOCUMENTS)] == [k, k]
+    assert [call.threshold for call in index.searches(REGISTRY_DOCUMENTS)] == [None, None]
 
 
 # What is read is never less than what the answer needs

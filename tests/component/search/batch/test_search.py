@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import DatabaseUnavailable, IndexUnavailable, InvalidInput
 from skillroute.core.time.deadline import Deadline
 from skillroute.core.time.time_left import ending_with
 from skillroute.core.time.timing import Stopwatch
 from skillroute.search.batch.search import Answered, BatchResult, BatchSearch, NotReached
 from skillroute.search.model import SearchRequest
+from skillroute.skills.collection import SKILL_DOCUMENTS
 
 from tests.builders import QUERY, System, lent_system, of_org
 from tests.doubles import EdgeIndexes, TableEmbedder, at
@@ -101,8 +102,8 @@ def test_without_the_model_all_go_on_by_words_and_it_is_asked_once(filled: Syste
 
 
 def test_without_the_index_each_is_answered_as_alone(filled: System) -> None:
-    filled.index.fail(Collection.TOOLS, IndexUnavailable("broken"))
-    filled.index.fail(Collection.SKILLS, IndexUnavailable("broken"))
+    filled.index.fail(TOOL_DOCUMENTS, IndexUnavailable("broken"))
+    filled.index.fail(SKILL_DOCUMENTS, IndexUnavailable("broken"))
     alone = filled.search("water").metadata.degraded
     results = batch(filled, {"query": "water"}, {"query": "plants"})
     assert [answered(result).metadata.degraded for result in results] == [alone, alone]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import IndexUnavailable
 from skillroute.core.time.timing import Stopwatch
 from skillroute.search.answer.mcp_format import as_mcp
@@ -194,7 +194,7 @@ def test_a_text_that_the_model_refuses_costs_the_others_nothing(known: System) -
 
 
 def test_where_the_index_fails_nothing_is_said_not_to_fit(known: System) -> None:
-    known.index.fail(Collection.TOOLS, IndexUnavailable("gone"))
+    known.index.fail(TOOL_DOCUMENTS, IndexUnavailable("gone"))
     answer = asked(known, MEET, MAIL)
     assert answer.tools == []
     assert [(need.need, need.no_match) for need in answer.metadata.needs] == [(MEET, False), (MAIL, False)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.core.documents.model import Collection
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 
 from tests.builders import System
 from tests.doubles import at
@@ -25,9 +25,7 @@ def matched(system: System, query: str = "question", **request: object) -> list[
 def lookups(system: System) -> list[int]:
     """Return how many tools the last search looked up, one look-up after the other."""
     return [
-        call.limit or 0
-        for call in system.index.calls
-        if (call.method, call.collection) == ("payloads", Collection.TOOLS)
+        call.limit or 0 for call in system.index.calls if (call.method, call.collection) == ("payloads", TOOL_DOCUMENTS)
     ]
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import IndexUnavailable
 from skillroute.core.ranking.logistic import logistic
 
@@ -125,7 +125,7 @@ def test_nothing_found_is_no_match_in_every_mode(known: System, mode: str) -> No
 def test_nothing_found_because_something_failed_is_not_no_match(known: System) -> None:
     known.tool("fits", at(0.9), description=QUERY)
     known.search()
-    known.index.fail(Collection.TOOLS, IndexUnavailable("broken"))
+    known.index.fail(TOOL_DOCUMENTS, IndexUnavailable("broken"))
     metadata = known.search().metadata
     assert metadata.degraded == ["tool_search_failed"]
     assert (metadata.final_count, metadata.no_match) == (0, False)

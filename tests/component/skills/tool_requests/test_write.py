@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import IndexUnavailable
 from skillroute.skills.classification.model import Decision
 
@@ -17,7 +17,7 @@ from tests.doubles import LogRecords
 
 
 def texts_of(system: System, tool_id: int) -> list[str]:
-    return system.texts(Collection.TOOLS, tool_id)
+    return system.texts(TOOL_DOCUMENTS, tool_id)
 
 
 def test_the_call_that_classifies_writes_requests_too_and_the_vector_is_made_of_them(
@@ -31,7 +31,7 @@ def test_the_call_that_classifies_writes_requests_too_and_the_vector_is_made_of_
     assert (outcome.decision, len(model.asked), model.asked_for_requests) == (Decision.CLASSIFIED, 1, [True])
     assert requests_of(world, tool_id) == BY_MODEL
     assert texts_of(world, tool_id) == [*before, *WRITTEN]
-    assert world.is_embedded(Collection.TOOLS, tool_id)
+    assert world.is_embedded(TOOL_DOCUMENTS, tool_id)
     assert world.skills_of(tool_id) == ["weather"]
     assert (counted("RequestsWritten"), counted("RequestsDropped")) == (3, 0)
 
@@ -139,7 +139,7 @@ def test_without_the_index_none_is_kept_and_the_log_says_so(
     world: System, log: LogRecords, counted: Callable[[str], float]
 ) -> None:
     [tool_id] = world.put("forecast")
-    world.index.fail(Collection.TOOLS, IndexUnavailable("the index is away"))
+    world.index.fail(TOOL_DOCUMENTS, IndexUnavailable("the index is away"))
 
     [outcome] = world.classify(tool_id)
 
@@ -165,7 +165,7 @@ def test_a_request_that_the_embedding_model_refuses_takes_no_other_with_it(world
     world.classify(tool_id)
 
     assert requests_of(world, tool_id) == [(RAIN, "llm"), (NEED, "llm")]
-    assert world.is_embedded(Collection.TOOLS, tool_id)
+    assert world.is_embedded(TOOL_DOCUMENTS, tool_id)
 
 
 def test_prompts_and_resources_get_none(world: System, model: Model) -> None:

@@ -7,18 +7,22 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.embed import store_made
 from skillroute.core.documents.feed import PostgresFeed
 from skillroute.core.documents.index.postgres_replica import PostgresReplica
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText, PutDocument
 from skillroute.core.documents.texts import EmbeddingTask, IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Database, Session
+from skillroute.mail.collection import MAIL_DOCUMENTS
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.skills.assignments.repository import AssignmentRepository
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import Assignment, AssignmentSource, skill_key
 
 from tests.integration.rows import (
@@ -39,7 +43,7 @@ from tests.integration.rows import (
     waits_for_a_lock,
 )
 
-TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
+TOOLS, SKILLS = TOOL_DOCUMENTS, SKILL_DOCUMENTS
 NEW, SAME = PutDocument(is_changed=True, is_embedded=False), PutDocument(is_changed=False, is_embedded=False)
 REFUSED = PutDocument(is_changed=True, is_embedded=False, is_refused=True)
 
@@ -307,12 +311,12 @@ def a_skill(sql: Sql) -> str:
 KINDS = {
     TOOLS: (a_tool, "mcp.tools", "name = 'changed'", "tags = '{new}'"),
     SKILLS: (a_skill, "mcp.skill_categories", "name = 'changed'", "parent_domain = 'new'"),
-    Collection.REGISTRY: (an_entity, "mcp.registry_entities", "name = 'changed'", "description = 'new'"),
-    Collection.MAIL: (a_project, "mcp.mail_documents", "created_ts = 7", "search_vector = 'new'"),
+    REGISTRY_DOCUMENTS: (an_entity, "mcp.registry_entities", "name = 'changed'", "description = 'new'"),
+    MAIL_DOCUMENTS: (a_project, "mcp.mail_documents", "created_ts = 7", "search_vector = 'new'"),
 }
 
 
-@pytest.mark.parametrize("collection", Collection)
+@pytest.mark.parametrize("collection", collections())
 class TestOfEachKind:
     @pytest.fixture
     def key(self, sql: Sql, collection: Collection) -> str:

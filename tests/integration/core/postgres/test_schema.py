@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from pg8000.native import DatabaseError
-from skillroute.core.documents.model import Collection
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.errors.model import StatementRejected
 from skillroute.core.postgres.pool import Pool
 
@@ -263,7 +263,7 @@ def sql(database_url: str) -> Iterator[Sql]:
     with connected(database_url) as sql:
         claim(sql)
         tool = insert_tool(sql, "first")
-        put_document(sql, Collection.TOOLS, str(tool), "l", EAST)
+        put_document(sql, TOOL_DOCUMENTS, str(tool), "l", EAST)
         insert_skill(sql, "first")
         insert_skill(sql, "second")
         insert_assignment(sql, 1, "first", primary=True)

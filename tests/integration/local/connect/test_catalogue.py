@@ -9,8 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 from mcp.client.client import Client
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.settings import LocalSettings
 from skillroute.mcp.tools.search_tools import SearchToolsArguments
@@ -98,9 +98,9 @@ def test_it_finds_what_the_service_finds_with_the_same_scores(
         # AND hold the same of each item
         with parts.replica.current() as index, catalogue._held.current() as own:
             keys = [match.id for match in parts.tool_search.search(SearchRequest(query="file"), LAPTOP).tools]
-            for payload in index.payloads(Collection.TOOLS, keys).values():
+            for payload in index.payloads(TOOL_DOCUMENTS, keys).values():
                 key = catalogue._keys[f"{payload['server']}/{payload['name']}"][0]
-                mine = own.payloads(Collection.TOOLS, [key])[key]
+                mine = own.payloads(TOOL_DOCUMENTS, [key])[key]
                 assert {**mine, "db_id": 0} == {**payload, "db_id": 0}
     finally:
         parts.close()

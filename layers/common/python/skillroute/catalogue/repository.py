@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.item_rows import to_item, to_named, to_requests, to_row
 from skillroute.catalogue.model import (
     Item,
@@ -21,7 +22,6 @@ from skillroute.catalogue.model import (
 )
 from skillroute.catalogue.text import text_with
 from skillroute.core.answer_size import PAGE_BYTES
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
 from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
@@ -96,7 +96,7 @@ class ItemRepository:
 
     def __init__(self, session: Session) -> None:
         self._run = session.run
-        self._documents = DocumentRepository(session, Collection.TOOLS)
+        self._documents = DocumentRepository(session, TOOL_DOCUMENTS)
 
     def states(self, org_id: str | None, keys: Sequence[ItemKey]) -> dict[ItemKey, ItemState]:
         """Return what is stored under the organisation's own keys; unknown keys are left out."""

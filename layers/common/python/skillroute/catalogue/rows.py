@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
 from skillroute.catalogue.model import ItemContent, ItemKey, ToolRequest, are_packaged
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
@@ -19,7 +20,6 @@ from skillroute.catalogue.text import (
 from skillroute.core.bulk.outcomes import Status
 from skillroute.core.caller import Caller
 from skillroute.core.documents.embed import Embedded, embed_committed, embed_within
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.port import Embedder
@@ -205,7 +205,7 @@ class ItemWriter:
         """
         ours = [written[row.content.key] for row in rows if row.content.key in written]
         ids = {stored.id for stored in ours if not stored.is_embedded and not stored.is_refused}.union(others)
-        return embed_committed(self._database, self._embedder, Collection.TOOLS, sorted(ids), deadline, what="items")
+        return embed_committed(self._database, self._embedder, TOOL_DOCUMENTS, sorted(ids), deadline, what="items")
 
 
 def indexed_text(content: ItemContent) -> IndexedText:

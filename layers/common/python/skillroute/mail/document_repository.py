@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillroute.core.documents.checks import Finding
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Session
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.documents import MailDocument
 from skillroute.mail.text import SearchText, indexed_text, search_vector, terms_of
 
@@ -44,7 +44,7 @@ class MailDocuments:
 
     def __init__(self, session: Session) -> None:
         self._run = session.run
-        self._documents = DocumentRepository(session, Collection.MAIL)
+        self._documents = DocumentRepository(session, MAIL_DOCUMENTS)
 
     def put_documents(
         self,

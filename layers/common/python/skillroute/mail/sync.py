@@ -13,13 +13,13 @@ from skillroute.core.bulk.write import BulkWrite
 from skillroute.core.bulk.writing import Writing
 from skillroute.core.caller import Caller
 from skillroute.core.documents.embed import Embedded, JobOptions, embed_committed, embed_within
-from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.port import Embedder, message_embedder
 from skillroute.core.errors.model import FieldProblem
 from skillroute.core.observability import Metric
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.time.deadline import Deadline
 from skillroute.mail.access import WriterRights
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.model import MailKind
 from skillroute.mail.report import MailOutcome, MailReport
 from skillroute.mail.repository import MailRepository
@@ -108,7 +108,7 @@ class MailWriting(Writing[IncomingMail, MailWritten, MailOutcome]):
 
     def embed_committed(self, done: MailWritten, deadline: Deadline | None) -> tuple[Embedded, Embedded]:
         ids = () if self._kind == "product" else done.ids  # those of products are other things' among the documents
-        mail = embed_committed(self._database, self._embedder, Collection.MAIL, ids, deadline, what="mail")
+        mail = embed_committed(self._database, self._embedder, MAIL_DOCUMENTS, ids, deadline, what="mail")
         return mail, Embedded()
 
     def _new_texts(self, session: Session, incoming: Sequence[IncomingMail]) -> dict[str, str]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.bounded_cache import BoundedCache
 from skillroute.core.caller import Caller
-from skillroute.core.documents.model import HEAD, Collection
+from skillroute.core.documents.model import HEAD
 from skillroute.core.documents.replica_port import ChangeFeed
+from skillroute.skills.collection import SKILL_DOCUMENTS
 
 _MAX_ORGANISATIONS = 1000
 _MAX_CHARS = 1_000_000
 _MAX_CHANGES = 1000
-_COUNTED = frozenset({Collection.TOOLS, Collection.SKILLS})
+_COUNTED = frozenset({TOOL_DOCUMENTS, SKILL_DOCUMENTS})
 
 
 class _Known(NamedTuple):

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 
 from skillroute.core.documents.checks import MAX_FINDINGS, Finding
 from skillroute.core.documents.embed import Embedded, embed_committed
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
 from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.time.deadline import Deadline
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.repository import RegistryRepository
 from skillroute.registry.text import EntityText, embedding_text, placed_words
 
@@ -27,7 +27,7 @@ def refresh(session: Session, entity_ids: Sequence[int]) -> None:
     """Derive, within a transaction, what entities are found by. What is the same stays untouched, its vector too."""
     if not entity_ids:
         return
-    registry, documents = RegistryRepository(session), DocumentRepository(session, Collection.REGISTRY)
+    registry, documents = RegistryRepository(session), DocumentRepository(session, REGISTRY_DOCUMENTS)
     sources = registry.load_sources(entity_ids)
     stored = documents.hashes([str(entity_id) for entity_id in sources])
     texts = [DocumentText(str(entity_id), indexed_text(source)) for entity_id, source in sources.items()]
@@ -78,7 +78,7 @@ def stale_entities(session: Session, entity_ids: Sequence[int]) -> list[int]:
         return []
     sources = RegistryRepository(session).load_sources(entity_ids)
     words = RegistryRepository(session).words(entity_ids)
-    hashes = DocumentRepository(session, Collection.REGISTRY).hashes([str(entity_id) for entity_id in entity_ids])
+    hashes = DocumentRepository(session, REGISTRY_DOCUMENTS).hashes([str(entity_id) for entity_id in entity_ids])
     return [
         entity_id
         for entity_id, source in sources.items()
@@ -103,5 +103,5 @@ class EmbedEntities:
     def __call__(self, entity_ids: Sequence[int], deadline: Deadline | None) -> Embedded:
         """Embed those of these entities that have no vector, as far as that goes; see `embed_committed`."""
         return embed_committed(
-            self._database, self._embedder, Collection.REGISTRY, entity_ids, deadline, what="entities"
+            self._database, self._embedder, REGISTRY_DOCUMENTS, entity_ids, deadline, what="entities"
         )

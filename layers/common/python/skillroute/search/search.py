@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
-from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.replica_port import LendsIndex
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
@@ -51,6 +52,7 @@ from skillroute.search.ranking.lift import lift_by_skill
 from skillroute.search.ranking.no_match import Judge
 from skillroute.search.ranking.rerank import RerankStage
 from skillroute.search.run import ToolSearchRun
+from skillroute.skills.collection import SKILL_DOCUMENTS
 
 
 class ToolSearch:
@@ -161,7 +163,7 @@ class ToolSearch:
                 least = plan.least_cosine(wanted, threshold, default=DEFAULT_SKILL_THRESHOLD)
                 matched = matching_skills(run, index, ranking, limit, least, empty=True)
                 if not matched:
-                    self._missing.look(run, index, query, Collection.SKILLS, skills_where(caller))
+                    self._missing.look(run, index, query, SKILL_DOCUMENTS, skills_where(caller))
                 return [skill.match for skill in matched], run
         except IndexUnavailable as error:
             run.degrade("index_unavailable", error)
@@ -193,7 +195,7 @@ class ToolSearch:
                 least = plan.least_cosine(wanted, threshold, default=DEFAULT_TOOL_THRESHOLD)
                 candidates = ranking.tools(where, limit=limit, threshold=least)
                 if not candidates:
-                    self._missing.look(run, index, query, Collection.TOOLS, where)
+                    self._missing.look(run, index, query, TOOL_DOCUMENTS, where)
                 hits = tool_hits(index, candidates[:limit], caller)
                 self._judge(run, ranking, index.model.name, hits, query)
                 run.unknown_servers = unknown_servers(index, servers, caller)
@@ -290,7 +292,7 @@ class ToolSearch:
             skills = matching_skills(run, index, ranking, search_plan.skill_limit, search_plan.skill_threshold)
             skills = offering(index, skills, request, run.caller)
             if not skills:
-                there_are_some = index.count(Collection.SKILLS, where=skills_where(run.caller)) > 0
+                there_are_some = index.count(SKILL_DOCUMENTS, where=skills_where(run.caller)) > 0
                 run.fall_back("no_skill_matched" if there_are_some else "no_skills")
             return skills
         except IndexTimeout:
@@ -318,7 +320,7 @@ class ToolSearch:
             wheres = [of_skills]
         candidates = ranking.tools(*wheres, limit=request.limit, threshold=search_plan.tool_threshold)
         if not candidates:
-            self._missing.look(run, index, request.text, Collection.TOOLS, *wheres)
+            self._missing.look(run, index, request.text, TOOL_DOCUMENTS, *wheres)
         return self._lifted(index, candidates, skills) if skills and search_plan.search_all else candidates
 
     def _lifted(self, index: LentIndex, candidates: list[Candidate], skills: list[MatchedSkill]) -> list[Candidate]:

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from skillroute.core.documents.checks import Finding
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
 from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Session
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import NewSkill, Skill, SkillFilter, SkillKey, SkillSize
 
 # 500 vectors of 384 dimensions are under 1 MB, so a skill of any size aggregates in bounded memory.
@@ -25,7 +25,7 @@ class SkillRepository:
 
     def __init__(self, session: Session) -> None:
         self._run = session.run
-        self._documents = DocumentRepository(session, Collection.SKILLS)
+        self._documents = DocumentRepository(session, SKILL_DOCUMENTS)
 
     def lock_skills_of(self, org_id: str | None) -> None:
         """Make others that create or delete a skill of this organisation, or a global one, wait until the end.

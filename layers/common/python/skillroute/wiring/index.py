@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors.model import IndexUnavailable, SecretUnavailable
 from skillroute.core.secrets import Secret
 from skillroute.core.settings import IndexSettings
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.wiring.secrets import make_api_key
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def cutters() -> Mapping[Collection, ToTerms]:
     """Return what cuts the words of collections that the index does not cut itself."""
     from skillroute.mail.text import terms_of
 
-    return {Collection.MAIL: terms_of}
+    return {MAIL_DOCUMENTS: terms_of}
 
 
 def make_replica(

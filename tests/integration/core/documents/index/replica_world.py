@@ -8,25 +8,28 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.repository import ItemRepository
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.generations import Generations
 from skillroute.core.documents.index.embedded import EmbeddedReplica
 from skillroute.core.documents.index.port import LentIndex, VectorIndex
 from skillroute.core.documents.index.qdrant import QdrantIndex
 from skillroute.core.documents.index.shared import SharedReplica
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection, FeedPage, IndexFilter, IndexHit, IndexRecord
+from skillroute.core.documents.model import FeedPage, IndexFilter, IndexHit, IndexRecord
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.postgres.database import Session
 from skillroute.core.postgres.pool import Pool
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.wiring.index import make_feed
 
 from tests.conftest import url_as
 from tests.doubles import EdgeIndexes
 from tests.integration.rows import EAST, MODEL, Sql, item_row
 
-TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
+TOOLS, SKILLS = TOOL_DOCUMENTS, SKILL_DOCUMENTS
 ALL = IndexFilter()
 Shared = TypeVar("Shared", bound=SharedReplica)
 

@@ -8,20 +8,24 @@ from typing import Any
 import httpx
 import pytest
 from qdrant_client import QdrantClient
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.index.embedded import Built, EmbeddedReplica
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.qdrant import QdrantIndex
-from skillroute.core.documents.model import HEAD, Change, Collection, FeedPage, IndexRecord, Models
+from skillroute.core.documents.model import HEAD, Change, FeedPage, IndexRecord, Models
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors.model import IndexUnavailable
 from skillroute.core.observability import counts
+from skillroute.mail.collection import MAIL_DOCUMENTS
+from skillroute.skills.collection import SKILL_DOCUMENTS
 
 from tests.doubles import FakeClock, LogRecords
 
 MODEL = EmbeddingModel("table", 3)
 OTHER = EmbeddingModel("other", 3)
-MAIL, SKILLS = Collection.MAIL, Collection.SKILLS
+MAIL, SKILLS = MAIL_DOCUMENTS, SKILL_DOCUMENTS
 FIELDS = {
     "index.rebuild.start": ("doc_count", "engine"),
     "index.rebuild.complete": ("doc_count", "duration_ms", "engine"),
@@ -176,7 +180,7 @@ def test_the_duration_is_in_milliseconds(make_edge: Callable[[], VectorIndex], f
     replica = EmbeddedReplica(feed, lambda _: make_edge(), lambda: MODEL, clock=clock)
     search(replica)
     [record] = log.having("index.rebuild.complete")
-    assert record.duration_ms == 250 * len(Collection)  # type: ignore[attr-defined]
+    assert record.duration_ms == 250 * len(collections())  # type: ignore[attr-defined]
 
 
 def test_a_rebuild_that_fails_is_not_complete(
@@ -192,7 +196,7 @@ def test_a_rebuild_that_fails_is_not_complete(
     assert told(log) == [start(0)]
 
 
-@pytest.mark.parametrize("collection", [Collection.TOOLS, Collection.MAIL])
+@pytest.mark.parametrize("collection", [TOOL_DOCUMENTS, MAIL_DOCUMENTS])
 def test_an_index_that_is_built_in_a_child_process_tells_the_same(
     make_edge: Callable[[], VectorIndex], feed: Feed, log: LogRecords, collection: Collection
 ) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.documents.repository import DocumentRepository
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.repository import MailRepository
 from skillroute.mail.text import SearchText, impacts, query_terms
 
@@ -17,7 +17,7 @@ from tests.integration.core.documents.index.replica_world import ALL, World
 from tests.integration.mail_rows import T0, Mail
 from tests.integration.rows import EAST, MODEL, NORTH, OTHER_MODEL, Sql, put_documents, put_vectors
 
-MAIL = Collection.MAIL
+MAIL = MAIL_DOCUMENTS
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_every_kind_is_there_with_what_filters_ask_for(world: World, mail: Mail)
         "kind": "agent", "org_id": "", "project_ids": sorted(map(str, mail.projects.values())), "created_ts": created,
     }  # fmt: skip
     assert documents[project]["project_ids"] == [str(project)]
-    assert replica.status().counts[Collection.MAIL] == len(documents) == 8
+    assert replica.status().counts[MAIL_DOCUMENTS] == len(documents) == 8
 
 
 def test_words_are_weighed_as_everywhere(world: World, mail: Mail) -> None:

@@ -5,13 +5,15 @@ nothing but what passes the filter.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 
 import pytest
+from any_collection.abc import Callable, Sequence
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
+from skillroute.core.documents.model import IndexFilter, IndexHit, IndexRecord
 
 MakeIndex = Callable[[], VectorIndex]
 
@@ -20,7 +22,7 @@ KEYS = ["0", "1", "2", "9", "10", "11", "007", "b", "a", "weather-tools", "ü", 
 WORDS = ["rain", "raining", "wind", "sun", "stock", "the", "天气", "预报", "😀", "café", "get_weather", ""]
 
 keys = st.sampled_from(KEYS)
-collections = st.sampled_from(list(Collection))
+any_collection = st.sampled_from(list(collections()))
 texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 # Few distinct numbers, so that ties are common.
 vectors = (
@@ -47,8 +49,8 @@ filters = st.builds(
     keys=st.none() | st.lists(keys, max_size=4),
 )
 operations = st.one_of(
-    st.tuples(st.just("upsert"), collections, st.lists(records, max_size=6)),
-    st.tuples(st.just("delete"), collections, st.lists(keys, max_size=3)),
+    st.tuples(st.just("upsert"), any_collection, st.lists(records, max_size=6)),
+    st.tuples(st.just("delete"), any_collection, st.lists(keys, max_size=3)),
 )
 questions = st.tuples(
     vectors, texts, filters, st.integers(1, 15), st.none() | st.sampled_from([-1.0, 0.0, 0.5, 0.8, 1.0])
@@ -88,7 +90,7 @@ def test_all_engines_answer_as_edge_does(
             getattr(index, name)(collection, arguments)
 
     # WHEN both are asked the same, THEN they answer the same
-    for collection in Collection:
+    for collection in collections():
         assert edge.payloads(collection, KEYS) == local.payloads(collection, KEYS)
         for vector, text, where, limit, threshold in asked:
             assert edge.count(collection, where=where) == local.count(collection, where=where)
@@ -127,21 +129,21 @@ def test_what_does_not_pass_the_filter_changes_nothing(
             hits
             for vector, text, _, limit, threshold in asked
             for hits in (
-                index.search(Collection.TOOLS, vector, where=where, limit=limit, threshold=threshold),
-                index.search_text(Collection.TOOLS, text, where=where, limit=limit),
+                index.search(TOOL_DOCUMENTS, vector, where=where, limit=limit, threshold=threshold),
+                index.search_text(TOOL_DOCUMENTS, text, where=where, limit=limit),
             )
         ]
 
     # GIVEN an index with everything, some of it deleted
     index = make()
-    index.upsert(Collection.TOOLS, stored)
-    index.delete(Collection.TOOLS, deleted)
-    passing = set(index.match(Collection.TOOLS, where=where, limit=1000))
+    index.upsert(TOOL_DOCUMENTS, stored)
+    index.delete(TOOL_DOCUMENTS, deleted)
+    passing = set(index.match(TOOL_DOCUMENTS, where=where, limit=1000))
     found = answers(index)
 
     # WHEN another holds nothing but what passes the filter
     index = make()
-    index.upsert(Collection.TOOLS, [record for record in {r.key: r for r in stored}.values() if record.key in passing])
+    index.upsert(TOOL_DOCUMENTS, [record for record in {r.key: r for r in stored}.values() if record.key in passing])
 
     # THEN it answers the same, but for how the sixth digit of a sum is rounded
     for alone, among_all in zip(answers(index), found, strict=True):

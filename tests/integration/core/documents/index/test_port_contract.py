@@ -8,14 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.documents.index import schema
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.postgres import PostgresIndex
-from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
+from skillroute.core.documents.model import IndexFilter, IndexHit, IndexRecord
 from skillroute.core.documents.term_weights import weight
 from skillroute.core.errors.model import IndexUnavailable
+from skillroute.skills.collection import SKILL_DOCUMENTS
 
-TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
+TOOLS, SKILLS = TOOL_DOCUMENTS, SKILL_DOCUMENTS
 ALL = IndexFilter()
 EAST, NORTH, UP = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
 

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.core.documents.index import schema
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
+from skillroute.core.documents.model import IndexFilter, IndexHit, IndexRecord
 from skillroute.core.errors.model import IndexUnavailable
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.text import SearchText, impacts, query_terms
 
-MAIL = Collection.MAIL
+MAIL = MAIL_DOCUMENTS
 ALL = IndexFilter()
 EAST = [1.0, 0.0, 0.0]
 NOW = 1_763_765_100_123_456  # microseconds since the epoch
@@ -205,8 +206,8 @@ class TestFilters:
 
 
 def test_every_field_of_mail_has_an_index_of_its_kind() -> None:
-    assert {"created_ts", *schema.KEYWORD_FIELDS[MAIL]} == {name for payload in RECORDS for name in payload}
-    assert schema.NUMBER_FIELDS[MAIL] == ("created_ts",)
+    assert {"created_ts", *MAIL.keyword_fields} == {name for payload in RECORDS for name in payload}
+    assert MAIL.number_fields == ("created_ts",)
 
 
 @pytest.mark.parametrize("ts", [0, 1, -1, NOW, -NOW, 2**53 - 1, -(2**53) + 1])

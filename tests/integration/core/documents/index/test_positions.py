@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.documents.feed import PostgresFeed
 from skillroute.core.documents.index_state import IndexStateRepository, renumber
-from skillroute.core.documents.model import HEAD, START, Collection
+from skillroute.core.documents.model import HEAD, START
 from skillroute.core.postgres import queries
+from skillroute.skills.collection import SKILL_DOCUMENTS
 
 from tests.doubles import LogRecords
 from tests.integration.core.documents.index.replica_world import World, seen
@@ -44,7 +46,7 @@ class TestOpenTransactions:
             "INSERT INTO mcp.tools (name, type, content_hash) "
             "SELECT 't' || n, 'tool', 'c' FROM generate_series(1, 1000) n"
         )
-        put_documents(sql, Collection.TOOLS, range(late + 1, late + 1001))
+        put_documents(sql, TOOL_DOCUMENTS, range(late + 1, late + 1001))
         page = feed.poll(before)
         assert len(page.changes) == 1000
         # WHEN, THEN the next look repeats nothing
@@ -197,7 +199,7 @@ class TestGone:
         sql("UPDATE mcp.skill_categories SET is_active = false, deleted_at = now()")
         assert self.gone(sql) == {"s"}
         sql("UPDATE mcp.skill_categories SET is_active = true, deleted_at = NULL")
-        put_document(sql, Collection.SKILLS, "s", "l")
+        put_document(sql, SKILL_DOCUMENTS, "s", "l")
         assert self.gone(sql) == set()
         sql("DELETE FROM mcp.skill_categories")
         assert self.gone(sql) == {"s"}

@@ -9,13 +9,14 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.documents.check_points import RULE, check_points, mend_points
 from skillroute.core.documents.index.auto import AutoReplica
 from skillroute.core.documents.index.embedded import EmbeddedReplica
 from skillroute.core.documents.index.postgres_replica import PostgresReplica
 from skillroute.core.documents.index.room import Room
 from skillroute.core.documents.index.scripts import CUT
-from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
 from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel
@@ -31,7 +32,7 @@ from tests.conftest import fresh_database
 from tests.doubles import EdgeIndexes, LogRecords, until
 from tests.integration.rows import EAST, MODEL, NORTH, claim, connected
 
-TOOLS, ALL = Collection.TOOLS, IndexFilter()
+TOOLS, ALL = TOOL_DOCUMENTS, IndexFilter()
 UNSEEN = "SET LOCAL session_replication_role = 'replica'; "
 """What follows is done without triggers."""
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.replica_port import IndexReplica
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 
 from tests.integration.core.documents.index.replica_world import ALL, World
 from tests.integration.rows import EAST, MODEL, Sql, put_document
 
-REGISTRY = Collection.REGISTRY
+REGISTRY = REGISTRY_DOCUMENTS
 _INSERT = (
     "INSERT INTO mcp.registry_entities (org_id, kind, path, name, tags, tag_keys, content_hash) "
     "VALUES (:org, :kind, :path, 'A name', '{Docs,b}', '{docs,b}', '') RETURNING id"
@@ -40,7 +40,7 @@ def test_what_is_written_after_the_index_was_built_is_in_it(world: World) -> Non
         "entity_id": str(after), "kind": "agent", "path": "/after", "name": "A name", "tags": ["docs", "b"],
         "org_id": "acme", "is_enabled": "true",
     }  # fmt: skip
-    assert replica.status().counts[Collection.REGISTRY] == 2
+    assert replica.status().counts[REGISTRY_DOCUMENTS] == 2
 
 
 def test_a_disabled_one_stays_and_says_so_and_a_deleted_one_goes(world: World) -> None:

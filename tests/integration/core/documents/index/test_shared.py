@@ -6,10 +6,10 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from skillroute.core.documents.collection import collections
 from skillroute.core.documents.index import shared as module
 from skillroute.core.documents.index.qdrant import QdrantIndex
 from skillroute.core.documents.index.shared import SharedReplica
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import Reindex
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.errors.model import IndexNotReady, IndexUnavailable
@@ -245,12 +245,12 @@ class TestGenerations:
         shared.reindex()
         writer.catch_up(SOON_S)
         writer.catch_up(SOON_S)
-        assert len(names(qdrant)) == 2 * len(Collection)
+        assert len(names(qdrant)) == 2 * len(collections())
         sql("UPDATE mcp.index_generations SET ready_at = ready_at - interval '11 minutes'")
         shared.put("b")
         writer.catch_up(SOON_S)
         assert generations(sql) == [[2, "test", True]]
-        assert names(qdrant) == {f"test-2-2-{each.value}" for each in Collection}
+        assert names(qdrant) == {f"test-2-2-{each.value}" for each in collections()}
         assert searched(shared.shared_search()) == ({"a": "", "b": ""}, False)
 
     def test_one_that_cannot_be_followed_any_more_is_filled_anew(self, shared: World, sql: Sql) -> None:

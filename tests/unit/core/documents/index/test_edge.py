@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
+from skillroute.core.documents.collection import collections
 from skillroute.core.documents.index.edge import EdgeIndex, _translated
-from skillroute.core.documents.model import Collection, IndexFilter, IndexRecord
+from skillroute.core.documents.model import IndexFilter, IndexRecord
 from skillroute.core.errors.model import IndexUnavailable
 
-TOOLS = Collection.TOOLS
+TOOLS = TOOL_DOCUMENTS
 
 
 def fill(index: EdgeIndex, count: int = 3) -> None:
@@ -55,7 +57,7 @@ def test_optimising_keeps_everything(tmp_path: Path) -> None:
 def test_a_graph_is_built_as_the_design_says(tmp_path: Path) -> None:
     """registry-search-design, Performance Considerations: m=16, efConstruction=128."""
     EdgeIndex(tmp_path, 3).close()
-    for collection in Collection:
+    for collection in collections():
         config = json.loads((tmp_path / collection.value / "edge_config.json").read_text("utf-8"))
         graph = config["hnsw_config"]
         assert (graph["m"], graph["ef_construct"]) == (16, 128)

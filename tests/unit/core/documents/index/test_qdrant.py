@@ -14,15 +14,16 @@ import httpx
 import pytest
 from pydantic import ValidationError
 from qdrant_client import QdrantClient
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.documents.index.qdrant import QdrantIndex
 from skillroute.core.documents.index.shared import SharedReplica
-from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.model import IndexFilter
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors.model import IndexTimeout, IndexUnavailable
 from skillroute.core.settings import IndexSettings
 from skillroute.wiring import make_replica
 
-TOOLS = Collection.TOOLS
+TOOLS = TOOL_DOCUMENTS
 
 
 class Server:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skillroute.core.documents.checks import Finding
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.postgres.database import Database, Session
 
@@ -19,7 +19,7 @@ def stale_points(database: Database) -> Iterator[tuple[Collection, list[str]]]:
     Raises `DatabaseUnavailable`.
     """
     [[has_vectors, _, is_filled, *_]] = database.read(lambda session: session.run("search_state"))
-    for collection in Collection if has_vectors and is_filled else ():
+    for collection in collections() if has_vectors and is_filled else ():
         documents, after = DocumentRepository.of(collection), ""
         while page := database.read(lambda session: documents(session).keys(after=after, limit=_PAGE)):  # noqa: B023
             after = page[-1]

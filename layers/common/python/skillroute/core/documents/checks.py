@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.collection import Collection
 from skillroute.core.postgres.database import Session
 
 MAX_FINDINGS = 1000

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.stored_model import require_in_use
 from skillroute.core.documents.texts import EmbeddingTask
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder, message_embedder
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.views import Refusal, embed_or_refuse
 from skillroute.core.errors.model import SkillrouteError
 from skillroute.core.observability import Metric, count, logger
@@ -194,8 +194,7 @@ def embed_rows(
         The model went out of use meanwhile.
     """
     rows = DocumentRepository.of(collection)
-    if collection is Collection.MAIL:
-        embedder = message_embedder(embedder)
+    embedder = collection.embedder_of(embedder)
     done: list[str] = []
     after = ""
     while tasks := database.read(lambda session: next_tasks(rows(session), after)):  # noqa: B023 (called at once)

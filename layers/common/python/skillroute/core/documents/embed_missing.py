@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.embed import BATCH, EmbeddingJob, embed_rows
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection, Models
+from skillroute.core.documents.model import Models
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.stored_model import claim_model, require_in_use
 from skillroute.core.embedding.model import EmbeddingModel
@@ -34,7 +35,7 @@ class EmbedMissing(EmbeddingJob):
             return 0
         model = self._embedder.model
         self._database.transact(lambda session: _claimed(session, model))
-        embedded, deadline, waiting = 0, Deadline(within_s, self._clock), list(Collection)
+        embedded, deadline, waiting = 0, Deadline(within_s, self._clock), list(collections())
         while waiting and not deadline.is_over:
             collection = waiting.pop(0)
             count, is_anything_done = self._embed(collection, deadline)
@@ -71,9 +72,9 @@ def _claimed(session: Session, model: EmbeddingModel) -> None:
 def _is_anything_left(session: Session, models: Models) -> bool:
     # Until somebody says of which model vectors are, documents wait without a row for one.
     if models.current is None:
-        return any(DocumentRepository(session, collection).keys(after="", limit=1) for collection in Collection)
+        return any(DocumentRepository(session, collection).keys(after="", limit=1) for collection in collections())
     return any(
         DocumentRepository(session, collection).to_embed(model, limit=1)
         for model in models.kept
-        for collection in Collection
+        for collection in collections()
     )

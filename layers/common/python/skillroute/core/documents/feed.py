@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from skillroute.core.documents.model import Change, Collection, FeedPage, IndexRecord, Models
+from skillroute.core.documents.collection import Collection, collection_named, collections
+from skillroute.core.documents.model import Change, FeedPage, IndexRecord, Models
 from skillroute.core.documents.repository import to_record
 from skillroute.core.documents.search_words import ToTerms
 from skillroute.core.embedding.model import EmbeddingModel
@@ -41,7 +42,7 @@ class PostgresFeed:
             ),
             position=next_position,
             # A collection that this version does not know is one that it does not search: migrations go first.
-            changes=[Change(Collection(row[7]), row[8], int(row[9])) for row in rows if row[7] in _KNOWN],
+            changes=[Change(collection_named(row[7]), row[8], int(row[9])) for row in rows if row[7] in _KNOWN],
             is_complete=is_complete,
         )
 
@@ -80,4 +81,4 @@ def _in(collection: Collection, model: EmbeddingModel) -> dict[str, Any]:
     return {"collection": collection.value, "model": model.name, "dimension": model.dimension}
 
 
-_KNOWN = frozenset(collection.value for collection in Collection)
+_KNOWN = frozenset(collection.value for collection in collections())

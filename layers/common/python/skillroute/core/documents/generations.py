@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from skillroute.core.documents.collection import collections
 from skillroute.core.documents.index.scripts import CUT
-from skillroute.core.documents.model import Collection, Models
+from skillroute.core.documents.model import Models
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors.model import DatabaseUnavailable, OutcomeUnknown
 from skillroute.core.postgres.database import Session
@@ -187,5 +188,5 @@ class LockedGenerations:
         return [(collection, key) for collection, key in rows]
 
 
-KNOWN = frozenset(collection.value for collection in Collection)
+KNOWN = frozenset(collection.value for collection in collections())
 """A collection that this version does not know is one that it does not search: migrations go first."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, NamedTuple
 
+from skillroute.core.documents.collection import Collection
 from skillroute.core.embedding.model import EmbeddingModel
 
 HEAD = f"{2**63 - 1}:{2**63 - 1}:"
@@ -14,46 +14,6 @@ HEAD = f"{2**63 - 1}:{2**63 - 1}:"
 
 START = "1:1:"
 """The position of a reader that has seen nothing."""
-
-
-class Collection(StrEnum):
-    """The collections: two by the names that search-contract gives them, then servers and agents, then agent mail."""
-
-    SKILLS = "mcp_skills"
-    TOOLS = "mcp_unified_search"
-    REGISTRY = "mcp_registry"
-    MAIL = "mcp_mail"
-
-
-@dataclass(frozen=True, slots=True)
-class CountedAs:
-    """What the documents of a collection are called where they are counted.
-
-    Attributes
-    ----------
-    field : str
-        Of `/health`, behind ``index_``, and of `/api/v1/verify`.
-    words : str
-        In what commands print.
-    description : str or None
-        Of the field, where it does not say by itself what is counted.
-    verified_field : str or None
-        Of `/api/v1/verify`, where it is another one.
-    """
-
-    field: str
-    words: str
-    description: str | None = None
-    verified_field: str | None = None
-
-
-COUNTED_AS: Mapping[Collection, CountedAs] = {
-    Collection.TOOLS: CountedAs("items", "items", verified_field="tools"),
-    Collection.SKILLS: CountedAs("skills", "skills"),
-    Collection.REGISTRY: CountedAs("entities", "servers and agents", "Servers and agents."),
-    Collection.MAIL: CountedAs("mail", "documents of mail", "Messages, mail agents and projects."),
-}
-"""In the order in which they are shown."""
 
 
 @dataclass(frozen=True, slots=True)

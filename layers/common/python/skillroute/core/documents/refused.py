@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.collection import Collection, collection_named
 from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Database
 
@@ -43,7 +43,7 @@ class RefusedTexts:
         rows = self._database.read(
             lambda session: session.run("refused_texts", collection=collection and collection.value, limit=limit)
         )
-        return [RefusedText(Collection(name), *columns) for name, *columns in rows]
+        return [RefusedText(collection_named(name), *columns) for name, *columns in rows]
 
     def count(self) -> int:
         """Return how many there are. Raises `DatabaseUnavailable`."""

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from skillroute.core.documents.check_points import mend_points
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.embed import BATCH, EmbeddingJob, embed_rows
 from skillroute.core.documents.index_state import IndexStateRepository, renumber
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.upkeep import mend_documents
 from skillroute.core.embedding.model import EmbeddingModel
@@ -60,7 +60,7 @@ class Reindex(EmbeddingJob):
         model = self._embedder.model
         return self._database.read(
             lambda session: sum(
-                DocumentRepository(session, collection).count_to_reembed(model) for collection in Collection
+                DocumentRepository(session, collection).count_to_reembed(model) for collection in collections()
             )
         )
 
@@ -98,7 +98,7 @@ class Reindex(EmbeddingJob):
 
     def _embed_all(self, progress: Callable[[int], None]) -> Counter[Collection]:
         """Embed what has no vector of the model, and return how many documents of each collection that were."""
-        return Counter({collection: len(self._embed(collection, progress)) for collection in Collection})
+        return Counter({collection: len(self._embed(collection, progress)) for collection in collections()})
 
     def _embed(self, collection: Collection, progress: Callable[[int], None]) -> list[str]:
         model = self._embedder.model

@@ -7,8 +7,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import LentIndex
-from skillroute.core.documents.model import Collection, FeedPage, IndexRecord
+from skillroute.core.documents.model import FeedPage, IndexRecord
 from skillroute.core.embedding.model import EmbeddingModel
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillroute.core.documents.model import Collection, IndexRecord
+from skillroute.core.documents.collection import Collection
+from skillroute.core.documents.model import IndexRecord
 from skillroute.core.documents.search_words import ToTerms, store_words
 from skillroute.core.documents.texts import EmbeddingTask, IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes, to_bytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.postgres.database import Database
 
@@ -25,7 +25,7 @@ def stale_documents(database: Database, collection: Collection) -> Iterator[list
 
 def mend_documents(database: Database) -> None:
     """Bring every document up to its row. Raises `DatabaseUnavailable`."""
-    for collection in Collection:
+    for collection in collections():
         documents = DocumentRepository.of(collection)
         for stale in stale_documents(database, collection):
             database.transact(lambda session, keys=stale, of=documents: of(session).project(keys))  # type: ignore[misc]

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillroute.core.documents.checks import MAX_FINDINGS, CheckRepository, Finding
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.index.port import LentIndex, SearchedIndex
-from skillroute.core.documents.model import HEAD, Collection, IndexFilter, IndexRecord
+from skillroute.core.documents.model import HEAD, IndexFilter, IndexRecord
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
 from skillroute.core.documents.upkeep import stale_documents
 from skillroute.core.postgres.database import Database
@@ -80,12 +81,12 @@ class Verify:
             Finding(
                 f"a document of {collection.value} is what its row says", key, "its organisation or payload differs"
             )
-            for collection in Collection
+            for collection in collections()
             for page in stale_documents(self._database, collection)
             for key in page
         ]
         checked: dict[Collection, int] = {}
-        for collection in Collection:
+        for collection in collections():
             wrong, checked[collection] = self._compare(collection)
             findings += wrong
         return VerifyReport(checked, findings[:MAX_FINDINGS])

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, create_model
 
 from skillroute import __version__
 from skillroute.core.caller import Caller, Scope
-from skillroute.core.documents.model import COUNTED_AS
+from skillroute.core.documents.collection import counted_as
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.embedding.query import QueryEmbedder
@@ -81,10 +81,9 @@ class HealthBase(BaseModel):
     )
 
 
-_COUNT_OF = {f"index_{counted.field}": collection for collection, counted in COUNTED_AS.items()}
+_COUNT_OF = {f"index_{each.field}": collection for collection, each in counted_as().items()}
 _COUNTS: dict[str, Any] = {
-    field: (int | None, Field(description=COUNTED_AS[collection].description))
-    for field, collection in _COUNT_OF.items()
+    field: (int | None, Field(description=collection.counted_as.description)) for field, collection in _COUNT_OF.items()
 }
 Health = create_model("Health", __base__=HealthBase, __doc__="How the service stands.", **_COUNTS)
 _BEHIND = "it lacks changes that are committed"

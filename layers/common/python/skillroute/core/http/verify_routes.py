@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, create_model
 
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.documents.checks import MAX_FINDINGS
-from skillroute.core.documents.model import COUNTED_AS
+from skillroute.core.documents.collection import counted_as
 from skillroute.core.documents.verify import Verify
 from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.errors.model import Forbidden
@@ -26,10 +26,10 @@ class FindingOut(BaseModel):
     detail: str
 
 
-_COUNT_OF = {counted.verified_field or counted.field: collection for collection, counted in COUNTED_AS.items()}
+_COUNT_OF = {each.verified_field or each.field: collection for collection, each in counted_as().items()}
 _FIELDS: dict[str, Any] = {
     "ok": (bool, Field()),
-    **{field: (int, Field(description=COUNTED_AS[of].description)) for field, of in _COUNT_OF.items()},
+    **{field: (int, Field(description=of.counted_as.description)) for field, of in _COUNT_OF.items()},
     "findings": (list[FindingOut], Field(description=f"{MAX_FINDINGS} at most.")),
 }
 VerifyResponse = create_model(

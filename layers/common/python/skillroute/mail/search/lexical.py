@@ -9,10 +9,11 @@ from typing import Protocol
 
 from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.lexical_engines import LexicalEngineName
-from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.model import IndexFilter
 from skillroute.core.errors.model import StatementRejected
 from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Database
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search.cursor import Cursor
 from skillroute.mail.search.facets import index_filter
@@ -66,12 +67,12 @@ class IndexWords:
 
     def all(self, where: MailFilter) -> RawScores:
         conditions = index_filter(where)
-        return self._search(conditions, self._index.count(Collection.MAIL, where=conditions))
+        return self._search(conditions, self._index.count(MAIL_DOCUMENTS, where=conditions))
 
     def _search(self, where: IndexFilter, limit: int) -> RawScores:
         if limit < 1:
             return []
-        hits = self._index.search_terms(Collection.MAIL, self._terms, where=where, limit=limit)
+        hits = self._index.search_terms(MAIL_DOCUMENTS, self._terms, where=where, limit=limit)
         return [(int(hit.key), hit.score) for hit in hits]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from skillroute.core.documents.index.port import SearchedIndex
-from skillroute.core.documents.model import Collection
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.search.model import MailFilter
 from skillroute.mail.search.scores import Ranked, rounded
 
@@ -53,7 +53,7 @@ def threads_in(index: SearchedIndex) -> ThreadsOf:
     """Return what looks threads up in the index; a thread is one of a project. Raises `IndexUnavailable`."""
 
     def threads_of(ids: Sequence[int]) -> dict[int, str]:
-        payloads = index.payloads(Collection.MAIL, [str(id_) for id_ in ids])
+        payloads = index.payloads(MAIL_DOCUMENTS, [str(id_) for id_ in ids])
         return {
             int(key): f"{payload['project_ids']} {thread}"
             for key, payload in payloads.items()

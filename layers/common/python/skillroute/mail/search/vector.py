@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skillroute.core.documents.index.port import SearchedIndex
-from skillroute.core.documents.model import Collection
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search.facets import index_filter
 from skillroute.mail.search.model import MailFilter
@@ -17,5 +17,5 @@ def nearest(index: SearchedIndex, vector: Sequence[float], where: MailFilter) ->
 
     Raises `IndexUnavailable`.
     """
-    hits = index.search(Collection.MAIL, vector, where=index_filter(where), limit=message_search.POOL)
+    hits = index.search(MAIL_DOCUMENTS, vector, where=index_filter(where), limit=message_search.POOL)
     return [(int(hit.key), hit.score) for hit in hits]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.documents.index.port import LentIndex
-from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
 from skillroute.core.embedding.model import EmbeddingModel, Vector, dot
 from skillroute.core.postgres.database import Database, Session
@@ -30,7 +31,7 @@ def best_tools(
     if plan.fusion != "coverage" or "server" not in plan.scope.kinds:
         return {}
     where = IndexFilter({"type": ["tool"], **visible_to(plan.caller).any_of})
-    hits = index.search(Collection.TOOLS, vector, where=where, limit=plan.nearest)
+    hits = index.search(TOOL_DOCUMENTS, vector, where=where, limit=plan.nearest)
     near = {int(hit.key): hit.score for hit in hits}
     inactive = servers if plan.scope.include_disabled else ()
     if not near and not inactive:

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from skillroute.core.documents.index.port import SearchedIndex
-from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
+from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
 from skillroute.core.postgres.database import Database
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.model import EntityKind
 from skillroute.registry.search import scoring
 from skillroute.registry.search.model import TYPE_OF_KIND
@@ -165,7 +166,7 @@ class HybridSearch:
             return False  # what has no vector counts with 0, and no vector search finds it
         if len(merge.nearest) == self._plan.nearest and merge.nearest[-1].score >= least:
             where = self._plan.where(merge.kind)
-            near = self._near(where, self._index.count(Collection.REGISTRY, where=where), least)
+            near = self._near(where, self._index.count(REGISTRY_DOCUMENTS, where=where), least)
             merge.cosines |= {int(hit.key): hit.score for hit in near}
             merge.known |= self._boosts(merge.not_read())
         return True
@@ -199,7 +200,7 @@ class HybridSearch:
         return scoring.boosted(cosine, hit.boost)
 
     def _near(self, where: IndexFilter, limit: int, threshold: float | None = None) -> list[IndexHit]:
-        return self._index.search(Collection.REGISTRY, self._vector, where=where, limit=limit, threshold=threshold)
+        return self._index.search(REGISTRY_DOCUMENTS, self._vector, where=where, limit=limit, threshold=threshold)
 
     def _cosines(self, ids: Sequence[int]) -> dict[int, float]:
         if not ids:
@@ -214,7 +215,7 @@ class HybridSearch:
         )
 
     def _without_keywords(self, ids: Sequence[int], kind: EntityKind) -> dict[int, KeywordHit]:
-        payloads = self._index.payloads(Collection.REGISTRY, [str(id_) for id_ in ids])
+        payloads = self._index.payloads(REGISTRY_DOCUMENTS, [str(id_) for id_ in ids])
         return {
             int(key): KeywordHit(int(key), kind, payload["path"], payload["name"], 0.0, 0.0)
             for key, payload in payloads.items()

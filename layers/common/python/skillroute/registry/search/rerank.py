@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.text import rerank_text
 from skillroute.core.documents.index.port import SearchedIndex
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import DatabaseUnavailable, IndexUnavailable, RerankerUnavailable
 from skillroute.core.postgres.database import Database
 from skillroute.core.reranking.blend import blend_for
@@ -106,7 +106,7 @@ class RegistryRerank:
         """Return what the reranker reads of each: of a tool what a tool search has it read, of others their text."""
         entities = [one.id for one in listed if one.type != "tool"]
         texts = self._database.read(lambda session: RegistrySearchRepository(session).texts(entities))
-        payloads = index.payloads(Collection.TOOLS, [str(one.id) for one in listed if one.type == "tool"])
+        payloads = index.payloads(TOOL_DOCUMENTS, [str(one.id) for one in listed if one.type == "tool"])
 
         def text(one: Scored) -> str:
             if one.type != "tool":

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD
 from skillroute.core.documents.index.port import SearchedIndex
-from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
 from skillroute.core.embedding.model import Vector, dot
 from skillroute.registry.search import scoring
@@ -36,7 +37,7 @@ def cosines(index: SearchedIndex, vector: Vector, plan: RegistryPlan, names: Ite
     """
     names = sorted(set(names))
     where = IndexFilter({"type": ["tool"], "server": names, **visible_to(plan.caller).any_of})
-    return {int(hit.key): hit.score for hit in index.search(Collection.TOOLS, vector, where=where, limit=_EVERY_TOOL)}
+    return {int(hit.key): hit.score for hit in index.search(TOOL_DOCUMENTS, vector, where=where, limit=_EVERY_TOOL)}
 
 
 def with_inactive(cosines: Mapping[int, float], vector: Vector, inactive: Mapping[int, Vector]) -> dict[int, float]:

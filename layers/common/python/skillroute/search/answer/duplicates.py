@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.text import name_words
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import SearchedIndex
-from skillroute.core.documents.model import Collection
 from skillroute.search.candidates.candidate import Hit, tool_hits, with_payloads, with_skills_and_servers
 from skillroute.search.candidates.retrieve import Candidate
 from skillroute.search.model import SearchRequest
@@ -93,5 +93,5 @@ def hits_of(
     """Look up the candidates that a page shows, with their near-duplicates where the request asks for that."""
     if not request.collapse_duplicates:
         return tool_hits(index, candidates[: request.limit], caller)
-    every = with_payloads(index, Collection.TOOLS, candidates)
+    every = with_payloads(index, TOOL_DOCUMENTS, candidates)
     return with_skills_and_servers(index, collapse(every, request.limit, give_way), caller)

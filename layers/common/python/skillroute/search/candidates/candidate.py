@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import Caller
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import SearchedIndex
-from skillroute.core.documents.model import Collection
 from skillroute.search.answer.optional_fields import SearchExplanation, ToolExplanation
 from skillroute.search.candidates.registered_servers import RegisteredServer, RegisteredServers
 from skillroute.search.candidates.retrieve import Candidate, Ranking
@@ -16,6 +17,7 @@ from skillroute.search.candidates.visible_skills import tool_count, unseen
 from skillroute.search.model import Fit, SkillMatch
 from skillroute.search.plan import skills_where
 from skillroute.search.run import ToolSearchRun
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import SkillKey, id_in_key
 
 
@@ -82,7 +84,7 @@ def with_payloads(index: SearchedIndex, collection: Collection, candidates: Sequ
 
 def tool_hits(index: SearchedIndex, candidates: Sequence[Candidate], caller: Caller) -> list[Hit]:
     """Look up what the index knows of candidates that are tools, of their skills and of their servers."""
-    return with_skills_and_servers(index, with_payloads(index, Collection.TOOLS, candidates), caller)
+    return with_skills_and_servers(index, with_payloads(index, TOOL_DOCUMENTS, candidates), caller)
 
 
 def with_skills_and_servers(index: SearchedIndex, hits: list[Hit], caller: Caller) -> list[Hit]:
@@ -111,5 +113,5 @@ def matching_skills(
     """Return the skills that match, with how many of their tools the caller sees; stage 1."""
     with run.watch.stage("skill_search"):
         candidates = ranking.skills(skills_where(run.caller), limit=limit, threshold=threshold, empty=empty)
-        hits = with_payloads(index, Collection.SKILLS, candidates)
+        hits = with_payloads(index, SKILL_DOCUMENTS, candidates)
         return [matched_skill(hit, tool_count(index, SkillKey(hit.candidate.key), run.caller)) for hit in hits]

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillroute.core.caller import Caller
+from skillroute.core.documents.collection import collection_named
 from skillroute.core.documents.index.port import SearchedIndex
-from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
+
+_REGISTRY = collection_named("mcp_registry")
+"""Of another slice, with which this one shares the index and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,8 @@ class RegisteredServers:
         self._known: dict[tuple[str, str], RegisteredServer] = {}
         if paths:
             where = IndexFilter({**visible_to(caller).any_of, "kind": ["server"], "path": paths})
-            keys = index.match(Collection.REGISTRY, where=where, limit=len(paths) * len(caller.visible_orgs))
-            for found in index.payloads(Collection.REGISTRY, keys).values():
+            keys = index.match(_REGISTRY, where=where, limit=len(paths) * len(caller.visible_orgs))
+            for found in index.payloads(_REGISTRY, keys).values():
                 server = RegisteredServer(found["path"], found["is_enabled"] == "true")
                 self._known[found["org_id"], server.path] = server
 

@@ -11,13 +11,16 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import NamedTuple, Protocol, TypeVar
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.mentions import Named, mentions
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import SearchedIndex
-from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
+from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
 from skillroute.search.answer.optional_fields import FusionExplanation, ToolExplanation
 from skillroute.search.plan import CANDIDATE_POOL, passes
 from skillroute.search.ranking.confidence import Standing
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import SkillKey
 
 _MAX_PER_NAME = 1_000
@@ -74,7 +77,7 @@ def by_rank(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 def skills_of_tools(index: SearchedIndex, tools: Iterable[Candidate]) -> dict[str, Sequence[SkillKey]]:
     """Return the keys of the skills of tools, by the tools' keys; those deleted a moment ago are left out."""
-    payloads = index.payloads(Collection.TOOLS, [tool.key for tool in tools])
+    payloads = index.payloads(TOOL_DOCUMENTS, [tool.key for tool in tools])
     return {key: payload["skill_keys"] for key, payload in payloads.items()}
 
 
@@ -86,11 +89,11 @@ class SemanticRanking:
         self._vector = vector
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float, empty: bool = False) -> list[Candidate]:
-        return self._search(Collection.SKILLS, where, limit, threshold)
+        return self._search(SKILL_DOCUMENTS, where, limit, threshold)
 
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
         pool = max(limit, CANDIDATE_POOL)
-        found = [self._search(Collection.TOOLS, where, pool, threshold) for where in wheres]
+        found = [self._search(TOOL_DOCUMENTS, where, pool, threshold) for where in wheres]
         # A cosine is the same whatever was searched beside it.
         return found[0] if len(found) == 1 else by_rank(_each_once(found))
 
@@ -130,12 +133,12 @@ class LexicalRanking:
         self._found: Sequence[IndexHit] = ()
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float, empty: bool = False) -> list[Candidate]:
-        hits = self._index.search_text(Collection.SKILLS, self._query, where=where, limit=limit)
+        hits = self._index.search_text(SKILL_DOCUMENTS, self._query, where=where, limit=limit)
         return _shares(hits, self._skills_of_named(where))[:limit]
 
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
         pool = max(limit, CANDIDATE_POOL)
-        found = [self._index.search_text(Collection.TOOLS, self._query, where=where, limit=pool) for where in wheres]
+        found = [self._index.search_text(TOOL_DOCUMENTS, self._query, where=where, limit=pool) for where in wheres]
         # Scaled together: each search's own best would make scores of two searches strangers to each other.
         hits = _each_once(found)
         self._found = [*hits, *self.scored(self.named - {hit.key for hit in hits})]
@@ -147,24 +150,24 @@ class LexicalRanking:
         if not listed:
             return []
         where = IndexFilter(keys=listed)
-        return self._index.search_text(Collection.TOOLS, self._query, where=where, limit=len(listed))
+        return self._index.search_text(TOOL_DOCUMENTS, self._query, where=where, limit=len(listed))
 
     @cached_property
     def named(self) -> AbstractSet[str]:
         """The tools that the query names (decision 40), of all that the search may return."""
         asked = mentions(self._query)
         called = IndexFilter({**self._everything.any_of, "name_key": asked.keys})
-        found = self._index.match(Collection.TOOLS, where=called, limit=_MAX_PER_NAME)
+        found = self._index.match(TOOL_DOCUMENTS, where=called, limit=_MAX_PER_NAME)
         if not found or asked.by_key_alone:
             return frozenset(found)
         # Which server a tool is of, or how its name is written, decides where the request says it, and only there.
-        payloads = self._index.payloads(Collection.TOOLS, found)
+        payloads = self._index.payloads(TOOL_DOCUMENTS, found)
         return asked.named(Named(key, tool["name"], tool["server"]) for key, tool in payloads.items())
 
     def _skills_of_named(self, where: IndexFilter) -> list[str]:
-        payloads = self._index.payloads(Collection.TOOLS, sorted(self.named)).values()
+        payloads = self._index.payloads(TOOL_DOCUMENTS, sorted(self.named)).values()
         of_named = sorted({key for payload in payloads for key in payload["skill_keys"]})
-        skills = self._index.payloads(Collection.SKILLS, of_named)
+        skills = self._index.payloads(SKILL_DOCUMENTS, of_named)
         return [key for key, skill in skills.items() if passes(where, skill)]
 
     def standing(self, key: str) -> Standing | None:

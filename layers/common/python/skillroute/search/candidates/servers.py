@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import SearchedIndex
-from skillroute.core.documents.model import Collection
 from skillroute.search.candidates.candidate import MatchedSkill
 from skillroute.search.model import SearchRequest
 from skillroute.search.plan import tools_where, wanted_tools
@@ -17,7 +17,7 @@ def unknown_servers(index: SearchedIndex, servers: Sequence[str] | None, caller:
     return [
         name
         for name in servers or ()
-        if not index.match(Collection.TOOLS, where=tools_where(caller, servers=[name]), limit=1)
+        if not index.match(TOOL_DOCUMENTS, where=tools_where(caller, servers=[name]), limit=1)
     ]
 
 
@@ -28,5 +28,5 @@ def offering(
     if request.server is None:
         return skills
     return [
-        skill for skill in skills if index.count(Collection.TOOLS, where=wanted_tools(caller, request, [skill.key])) > 0
+        skill for skill in skills if index.count(TOOL_DOCUMENTS, where=wanted_tools(caller, request, [skill.key])) > 0
     ]

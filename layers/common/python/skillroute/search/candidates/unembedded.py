@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import LentIndex
-from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.errors.model import EmbeddingUnavailable, SkillrouteError
 from skillroute.core.postgres.database import Database

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection as Values
 from collections.abc import Iterable
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import SearchedIndex
-from skillroute.core.documents.model import Collection
 from skillroute.search.plan import passes, skills_where, tools_where
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import SkillKey, possible_keys
 
 
 def keys_of_skills(index: SearchedIndex, skill_ids: Iterable[str], caller: Caller) -> list[SkillKey]:
     """Return the keys of the active skills that the caller sees by these ids; unknown ids have none."""
     where = skills_where(caller)
-    payloads = index.payloads(Collection.SKILLS, sorted(possible_keys(skill_ids, caller.org_id)))
+    payloads = index.payloads(SKILL_DOCUMENTS, sorted(possible_keys(skill_ids, caller.org_id)))
     return [SkillKey(key) for key, skill in payloads.items() if passes(where, skill)]
 
 
@@ -27,10 +28,10 @@ def unseen(index: SearchedIndex, keys: Values[str], caller: Caller) -> frozenset
     if caller.org_id is None or not keys:
         return frozenset()
     where = skills_where(caller)
-    payloads = index.payloads(Collection.SKILLS, sorted(keys))
+    payloads = index.payloads(SKILL_DOCUMENTS, sorted(keys))
     return frozenset(key for key, skill in payloads.items() if not passes(where, skill))
 
 
 def tool_count(index: SearchedIndex, key: SkillKey, caller: Caller) -> int:
     """Return how many active tools the caller sees in a skill."""
-    return index.count(Collection.TOOLS, where=tools_where(caller, skill_keys=[key]))
+    return index.count(TOOL_DOCUMENTS, where=tools_where(caller, skill_keys=[key]))

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import LentIndex
-from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
+from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
 from skillroute.core.ranking.learned_fusion import ClauseEvidence, Evidence, FusedRequest, fusion_for
 from skillroute.search.answer.optional_fields import FusionExplanation, ToolExplanation
@@ -23,6 +25,7 @@ from skillroute.search.plan import CANDIDATE_POOL, passes
 from skillroute.search.ranking.confidence import Standing
 from skillroute.search.ranking.fusion import Fused
 from skillroute.search.ranking.rerank import Reranked, RerankStage
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import SkillKey
 
 CLAUSE_POOL = 30
@@ -83,7 +86,7 @@ class HybridRanking:
         tools = self._of_everything = self._best([self._everything], CANDIDATE_POOL)
         self._skills_where = where
         best = self._best_of_skills(tools, where, limit if threshold <= 0.0 else len(tools))
-        cosines = self._cosines(Collection.SKILLS, list(best)) if threshold > 0.0 else {}
+        cosines = self._cosines(SKILL_DOCUMENTS, list(best)) if threshold > 0.0 else {}
         matched = [
             Candidate(key, tool.score, cosines.get(key), tool.is_named)
             for key, tool in best.items()
@@ -101,7 +104,7 @@ class HybridRanking:
         if empty:
             near = self._by_meaning.skills(where, limit=limit, threshold=threshold)
             without_tools = [skill for skill in near if not self._has_tools(skill.key)]
-            cosines = self._cosines(Collection.SKILLS, [skill.key for skill in matched]) if without_tools else {}
+            cosines = self._cosines(SKILL_DOCUMENTS, [skill.key for skill in matched]) if without_tools else {}
             matched += among_others(without_tools, matched, cosines)
         # Tools of many skills may be named: they leave the best of the others its place.
         others = by_rank(skill for skill in matched if not skill.is_named)
@@ -126,7 +129,7 @@ class HybridRanking:
                     if key not in known:
                         first.setdefault(key, tool)
             known |= first.keys()
-            skills = self._index.payloads(Collection.SKILLS, list(first))
+            skills = self._index.payloads(SKILL_DOCUMENTS, list(first))
             best |= {key: tool for key, tool in first.items() if key in skills and passes(where, skills[key])}
             # What comes later scores no more than the last of these.
             if sum(not tool.is_named and tool.score > some[-1].score for tool in best.values()) >= enough:
@@ -135,7 +138,7 @@ class HybridRanking:
 
     def _has_tools(self, skill: str) -> bool:
         of_skill = IndexFilter({**self._everything.any_of, "skill_keys": [skill]})
-        return self._index.count(Collection.TOOLS, where=of_skill) > 0
+        return self._index.count(TOOL_DOCUMENTS, where=of_skill) > 0
 
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
         """Return what is near or shares a word; `threshold` is the least cosine of what the query does not name.
@@ -164,7 +167,7 @@ class HybridRanking:
             self._skills_of |= skills_of_tools(self._index, new)
         skills_of = {tool.key: self._skills_of.get(tool.key, ()) for tool in tools}
         others = {key for keys in skills_of.values() for key in keys} - wanted
-        payloads = self._index.payloads(Collection.SKILLS, sorted(others))
+        payloads = self._index.payloads(SKILL_DOCUMENTS, sorted(others))
         seen = {key for key, skill in payloads.items() if self._skills_where and passes(self._skills_where, skill)}
         return {key for key, keys in skills_of.items() if not wanted.isdisjoint(keys) or seen.isdisjoint(keys)}
 
@@ -197,7 +200,7 @@ class HybridRanking:
         clauses = self._of_clauses(wheres)
         keys = sorted({*cosines, *words, *named, *(key for clause in clauses for key in clause.candidates)})
         # What only one of them found is scored by the others as well: a guess in its place would be part of the rank.
-        cosines |= self._cosines(Collection.TOOLS, [key for key in keys if key not in cosines])
+        cosines |= self._cosines(TOOL_DOCUMENTS, [key for key in keys if key not in cosines])
         words.update(self._by_words.scored(key for key in keys if key not in words))
         margins = {key: max(clause.margin(key) for clause in clauses) for key in keys} if clauses else {}
         leading = {key for clause in clauses for key in clause.first_by_words}
@@ -250,7 +253,7 @@ class HybridRanking:
         nearest: list[dict[str, float]] = [{} for _ in self._clauses]
         for where in wheres if self._clauses else ():
             vectors = list(self._clauses.values())
-            found = self._index.search_each(Collection.TOOLS, vectors, where=where, limit=CLAUSE_POOL)
+            found = self._index.search_each(TOOL_DOCUMENTS, vectors, where=where, limit=CLAUSE_POOL)
             for known, hits in zip(nearest, found, strict=True):
                 known.update(_cosines_of(hits))
         return [
@@ -259,13 +262,13 @@ class HybridRanking:
         ]
 
     def _nearest(self, vector: Vector, wheres: Sequence[IndexFilter], limit: int) -> dict[str, float]:
-        found = [self._index.search(Collection.TOOLS, vector, where=where, limit=limit) for where in wheres]
+        found = [self._index.search(TOOL_DOCUMENTS, vector, where=where, limit=limit) for where in wheres]
         return _cosines_of(hit for hits in found for hit in hits)
 
     def _sharing_a_word(self, text: str, wheres: Sequence[IndexFilter], limit: int) -> dict[str, float]:
         scores: dict[str, float] = {}
         for where in wheres:
-            scores.update(self._index.search_text(Collection.TOOLS, text, where=where, limit=limit))
+            scores.update(self._index.search_text(TOOL_DOCUMENTS, text, where=where, limit=limit))
         return scores
 
     def _cosines(self, collection: Collection, keys: Sequence[str]) -> dict[str, float]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.text import rerank_text
 from skillroute.core.documents.index.port import SearchedIndex
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import RerankerUnavailable
 from skillroute.core.ranking.logistic import log_sum_exp, logistic
 from skillroute.core.reranking.blend import RERANKED, Blend, blend_for
@@ -102,7 +102,7 @@ class RerankStage:
 
     def _rerank(self, head: Sequence[Candidate]) -> Reranked:
         timeout_s = rerank_within_s(self._timeout_s)
-        payloads = self._index.payloads(Collection.TOOLS, [candidate.key for candidate in head])
+        payloads = self._index.payloads(TOOL_DOCUMENTS, [candidate.key for candidate in head])
         texts = [
             rerank_text(payload["name"], payload["description"], payload["server"])
             if (payload := payloads.get(candidate.key))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.model import EmbeddingModel, Vector, weighted_mean
 from skillroute.core.observability import Metric, count
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import SkillKey
 from skillroute.skills.repository import SkillRepository
 
@@ -56,7 +56,7 @@ class AggregateSkill:
 
     def _derive(self, session: Session, skill_key: SkillKey, model: EmbeddingModel) -> bool:
         vector = self.vector(session, skill_key, model)
-        documents = DocumentRepository(session, Collection.SKILLS)
+        documents = DocumentRepository(session, SKILL_DOCUMENTS)
         return vector is not None and documents.derive(skill_key, model, vector)
 
     def vector(self, session: Session, skill_key: SkillKey, model: EmbeddingModel) -> Vector | None:
@@ -64,7 +64,7 @@ class AggregateSkill:
         tools = weighted_mean(SkillRepository(session).members(skill_key, model))
         if tools is not None and self._description_share == 0.0:
             return tools
-        description = DocumentRepository(session, Collection.SKILLS).vector(skill_key, model)
+        description = DocumentRepository(session, SKILL_DOCUMENTS).vector(skill_key, model)
         if tools is None or description is None:
             return tools or description
         share = self._description_share

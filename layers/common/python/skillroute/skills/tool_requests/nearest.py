@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import LentIndex
-from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
+from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.documents.replica_port import LendsIndex
 from skillroute.core.documents.visibility import visible_to
 from skillroute.core.embedding.model import EmbeddingModel, Vector, blend, dot, weighted_mean
@@ -90,7 +91,7 @@ class NearestTools:
         if not vectors or own is None:
             return Judged((), refused=len(texts))
         where = IndexFilter({**visible_to(Caller(org_id=org_id)).any_of, "type": ["tool"]})
-        found = index.search_each(Collection.TOOLS, list(vectors.values()), where=where, limit=_RIVALS)
+        found = index.search_each(TOOL_DOCUMENTS, list(vectors.values()), where=where, limit=_RIVALS)
         rivals = {
             text: [hit for hit in hits if hit.key != str(tool.id) and hit.score > dot(vector, own.alone) + _SAME]
             for (text, vector), hits in zip(vectors.items(), found, strict=True)
@@ -104,7 +105,7 @@ class NearestTools:
 
     def _others(self, index: LentIndex, keys: Sequence[str], tool: ToolProfile) -> dict[str, bool]:
         """Return the tools among these that are others than this one, and whether each has requests."""
-        payloads = index.payloads(Collection.TOOLS, keys)
+        payloads = index.payloads(TOOL_DOCUMENTS, keys)
         ids = [int(key) for key in keys]
         with_requests = self._database.read(lambda session: ClassificationRepository(session).with_requests(ids))
         return {

@@ -23,10 +23,10 @@ from typing import Any
 
 import qdrant_edge as edge
 
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.index import schema
 from skillroute.core.documents.index.points import IndexPoint, PointIndex, Scored
 from skillroute.core.documents.index.schema import Conditions, PointId
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import IndexUnavailable
 
 # What `optimize` builds. Searches keep as many candidates as building did, 128 (docs/adr/0018); the threshold is Edge's
@@ -56,7 +56,9 @@ class EdgeIndex(PointIndex):
     def __init__(self, directory: Path, dimension: int) -> None:
         super().__init__()
         self._dimension = dimension
-        self._shards = {collection: self._open(directory / collection.value, collection) for collection in Collection}
+        self._shards = {
+            collection: self._open(directory / collection.value, collection) for collection in collections()
+        }
 
     def close(self) -> None:
         """Write everything to disk and let go of the files. Closing twice is no error."""
@@ -88,9 +90,9 @@ class EdgeIndex(PointIndex):
             if (path / "edge_config.json").exists():
                 return edge.EdgeShard.load(str(path), config)
             shard = edge.EdgeShard.create(str(path), config)
-            for name in schema.KEYWORD_FIELDS[collection]:
+            for name in collection.keyword_fields:
                 shard.update(edge.UpdateOperation.create_field_index(name, edge.PayloadSchemaType.Keyword))
-            for name in schema.NUMBER_FIELDS.get(collection, ()):
+            for name in collection.number_fields:
                 shard.update(edge.UpdateOperation.create_field_index(name, edge.PayloadSchemaType.Float))
         return shard
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import IndexKind, LentIndex
-from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
+from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.documents.replica_port import LendsIndex
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.rationing.turns import Turns

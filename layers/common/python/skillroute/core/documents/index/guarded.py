@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import IndexKind, VectorIndex
-from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
+from skillroute.core.documents.model import IndexFilter, IndexHit, IndexRecord
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors.model import IndexTimeout, IndexUnavailable
 

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index import schema
 from skillroute.core.documents.index.bm25 import Bm25Encoder, terms_vector
 from skillroute.core.documents.index.schema import Conditions, PointId
-from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
+from skillroute.core.documents.model import IndexFilter, IndexHit, IndexRecord
 
 if TYPE_CHECKING:
     from qdrant_edge import SparseVector

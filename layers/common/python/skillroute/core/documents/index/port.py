@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
+from skillroute.core.documents.collection import Collection, collections
+from skillroute.core.documents.model import IndexFilter, IndexHit, IndexRecord
 from skillroute.core.embedding.model import EmbeddingModel
 
 IndexKind = Literal["embedded", "server", "postgres"]
@@ -94,4 +95,4 @@ class LentIndex(SearchedIndex, Protocol):
 
 def counts(index: SearchedIndex) -> dict[Collection, int]:
     """Return how many records each collection of an index has. Raises as the methods of `SearchedIndex` do."""
-    return {collection: index.count(collection) for collection in Collection}
+    return {collection: index.count(collection) for collection in collections()}

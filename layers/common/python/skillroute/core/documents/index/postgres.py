@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index import schema
 from skillroute.core.documents.index.bm25 import Bm25Encoder, terms_vector
 from skillroute.core.documents.index.points import rounded, with_ties
 from skillroute.core.documents.index.port import IndexKind
 from skillroute.core.documents.index.words import Words
-from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
+from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors.model import IndexTimeout, IndexUnavailable, StatementRejected
 from skillroute.core.postgres.database import Database
@@ -25,9 +26,6 @@ from skillroute.core.postgres.refusals import TookTooLong
 Rows = list[list[Any]]
 Found = list[tuple[str, float]]
 """Keys and scores, best first."""
-
-_OTHER_FILTERS: Mapping[Collection, frozenset[str]] = {Collection.REGISTRY: frozenset({"entity_id", "path"})}
-"""Fields beside `schema.KEYWORD_FIELDS` that points are filtered by without reading payloads (mcp.search_filters)."""
 
 
 class PostgresIndex:
@@ -168,7 +166,7 @@ def _vector_text(vector: Sequence[float]) -> str:
 
 def _asked(collection: Collection, where: IndexFilter) -> str | None:
     """Return a filter as mcp.search_where takes it; None when nothing can pass it."""
-    known = {*schema.KEYWORD_FIELDS[collection], *_OTHER_FILTERS.get(collection, ())}
+    known = {*collection.keyword_fields, *collection.row_fields}
     asked: dict[str, Any] = {"collection": collection.value, "any": [], "none": [], "other": []}
 
     def require(name: str, values: list[str]) -> None:
@@ -192,7 +190,7 @@ def _asked(collection: Collection, where: IndexFilter) -> str | None:
         elif values:
             asked["other"].append([name, values, True])
     for name, (least, most) in where.between.items():
-        if name not in schema.NUMBER_FIELDS.get(collection, ()):
+        if name not in collection.number_fields:
             return None  # a number of that name is in no payload
         asked["created"] = [least, most]
     if where.keys is not None:

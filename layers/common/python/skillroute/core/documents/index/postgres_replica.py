@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.index.events import model_to_search
 from skillroute.core.documents.index.port import LentIndex, counts
-from skillroute.core.documents.model import Collection, Models
+from skillroute.core.documents.model import Models
 from skillroute.core.documents.replica_port import IndexStatus
 from skillroute.core.documents.search_words import ToTerms, store_words
 from skillroute.core.embedding.model import EmbeddingModel
@@ -229,7 +230,7 @@ class PostgresReplica:
         most = 2**62 if whole else _LISTED_BESIDE_WRITERS
         dimensions = self._database.read(lambda session: session.run("search_dimensions"))
         try:
-            for collection, (dimension,) in product(Collection, dimensions):
+            for collection, (dimension,) in product(collections(), dimensions):
                 self._database.transact(
                     lambda session, of=collection.value, dimension=dimension: session.run(  # type: ignore[misc]
                         "build_search_lists", collection=of, dimension=dimension, most=most

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection, IndexRecord
+from skillroute.core.documents.model import IndexRecord
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel
 
@@ -47,7 +48,7 @@ def load_everything(
     feed: ChangeFeed, index: VectorIndex, model: EmbeddingModel, before_step: Callable[[], None] = lambda: None
 ) -> None:
     """Fill an empty index, with vectors of a model; `before_step` is called before every few records."""
-    for collection in Collection:
+    for collection in collections():
         for records in feed.load_all(collection, model):
             for start in range(0, len(records), STEP):
                 before_step()

@@ -13,11 +13,11 @@ from json import JSONDecodeError
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.index import schema
 from skillroute.core.documents.index.events import tell_mismatch
 from skillroute.core.documents.index.points import IndexPoint, PointIndex, Scored
 from skillroute.core.documents.index.schema import Conditions, PointId
-from skillroute.core.documents.model import Collection
 from skillroute.core.errors.model import IndexTimeout, IndexUnavailable
 
 if TYPE_CHECKING:
@@ -106,12 +106,14 @@ class QdrantIndex(PointIndex):
     def exists(self) -> bool:
         """Whether all collections are there."""
         with self._translated("all"):
-            return all(self._client.collection_exists(f"{self._prefix}{collection.value}") for collection in Collection)
+            return all(
+                self._client.collection_exists(f"{self._prefix}{collection.value}") for collection in collections()
+            )
 
     def drop(self) -> None:
         """Remove all collections. Those that are not there are no error."""
         with self._translated("all"):
-            for collection in Collection:
+            for collection in collections():
                 self._ready.discard(collection)
                 self._client.delete_collection(f"{self._prefix}{collection.value}")
 
@@ -152,10 +154,10 @@ class QdrantIndex(PointIndex):
             self._create(name)
         info = self._client.get_collection(name)
         self._check(name, info.config.params)
-        for field in schema.KEYWORD_FIELDS[collection]:
+        for field in collection.keyword_fields:
             if field not in info.payload_schema:
                 self._client.create_payload_index(name, field, self._models.PayloadSchemaType.KEYWORD)
-        for field in schema.NUMBER_FIELDS.get(collection, ()):
+        for field in collection.number_fields:
             if field not in info.payload_schema:
                 self._client.create_payload_index(name, field, self._models.PayloadSchemaType.FLOAT)
         self._ready.add(collection)

@@ -12,14 +12,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillroute.core.bounded_cache import BoundedCache
+from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection, IndexFilter, IndexRecord
+from skillroute.core.documents.model import IndexFilter, IndexRecord
 from skillroute.core.embedding.model import EmbeddingModel
 
 _MAX_PAYLOADS = 20_000
-_MAX_BYTES = {Collection.TOOLS: 28 * 1024 * 1024, Collection.SKILLS: 4 * 1024 * 1024}
-"""Of each collection that is remembered: of mail and of the registry searches look up others each time."""
 _MAX_COUNTS = 4_096
 _OF_A_PAYLOAD = 1_000
 """Bytes beside its description."""
@@ -39,8 +38,9 @@ class RememberingIndex(GuardedIndex):
         self._lock = threading.Lock()
         self._writes: Counter[Collection] = Counter()
         self._payloads: dict[Collection, BoundedCache[str, _Payload]] = {
-            collection: BoundedCache(max_entries=_MAX_PAYLOADS, max_bytes=most, size_of=_size)
-            for collection, most in _MAX_BYTES.items()
+            collection: BoundedCache(max_entries=_MAX_PAYLOADS, max_bytes=collection.remembered_bytes, size_of=_size)
+            for collection in collections()
+            if collection.remembered_bytes
         }
         self._counts: dict[Any, int] = {}
 

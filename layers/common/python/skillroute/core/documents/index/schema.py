@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillroute.core.documents.model import Collection, IndexFilter, IndexRecord
+from skillroute.core.documents.model import IndexFilter, IndexRecord
 
 DENSE = "dense"
 BM25 = "bm25"
@@ -24,24 +24,6 @@ HNSW_EF_CONSTRUCT = 128
 
 KEY_FIELD = "_key"
 """Reserved payload field: the key of a point whose id does not spell it. Never seen outside this package."""
-
-_OWN_KEYWORD_FIELDS: Mapping[Collection, tuple[str, ...]] = {
-    Collection.TOOLS: ("type", "server", "skill_keys", "name_key"),
-    Collection.SKILLS: ("hidden_from",),
-    Collection.REGISTRY: ("kind", "is_enabled", "tags"),
-    Collection.MAIL: (
-        "kind", "project_ids", "importance", "sender", "recipients", "parties", "thread_id", "ack_required",
-    ),
-}  # fmt: skip
-
-KEYWORD_FIELDS: Mapping[Collection, tuple[str, ...]] = {
-    collection: ("org_id", *_OWN_KEYWORD_FIELDS.get(collection, ())) for collection in Collection
-}
-"""Payload fields with a keyword index: whose a document is, which every search asks for, and what a collection is
-filtered by beside it. A filter on any other field works too, by reading every payload."""
-
-NUMBER_FIELDS: Mapping[Collection, tuple[str, ...]] = {Collection.MAIL: ("created_ts",)}
-"""Payload fields with an index over numbers, as doubles: microseconds since the epoch fit until the year 2255."""
 
 PointId = int | str
 """A number, or a UUID in its usual spelling: the two kinds of id that Qdrant knows."""

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Literal, Protocol
 
+from skillroute.core.documents.collection import collection_named, collections
 from skillroute.core.documents.generations import KNOWN, Generation, Generations, LockedGenerations, Served
 from skillroute.core.documents.index.events import (
     NO_MODEL,
@@ -28,7 +29,7 @@ from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import LentIndex, VectorIndex, counts
 from skillroute.core.documents.index.projection import apply_changes
 from skillroute.core.documents.index.scripts import CUT
-from skillroute.core.documents.model import HEAD, START, Collection, FeedPage, Models
+from skillroute.core.documents.model import HEAD, START, FeedPage, Models
 from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors.model import IndexNotReady
@@ -37,7 +38,7 @@ from skillroute.core.time.deadline import Deadline
 from skillroute.core.time.time_left import at_most_s
 
 _PAGE = 500
-_COLLECTIONS = [collection.value for collection in Collection]
+_COLLECTIONS = [collection.value for collection in collections()]
 
 
 class ServerIndex(VectorIndex, Protocol):
@@ -194,7 +195,7 @@ class SharedReplica:
         if not changes and generation.target is None and generation.is_ready:
             return False
         index = self._open(generation.model, generation.number)
-        known = [(Collection(name), key) for name, key in changes if name in KNOWN]
+        known = [(collection_named(name), key) for name, key in changes if name in KNOWN]
         apply_changes(self._feed, index, generation.model, known)
         # The target was seen before the changes were read, so what came between is carried over again.
         target = generation.target or page.position
@@ -213,12 +214,12 @@ class SharedReplica:
             self._follow(locked, generation, page)
             return
         name, after = generation.after or (_COLLECTIONS[0], None)
-        records = next(iter(self._feed.load_all(Collection(name), generation.model, after)), [])
+        records = next(iter(self._feed.load_all(collection_named(name), generation.model, after)), [])
         index = self._open(generation.model, generation.number, to_fill=True)
         if after is None:
-            index.count(Collection(name))  # makes the collection, also where nothing is to be written
+            index.count(collection_named(name))  # makes the collection, also where nothing is to be written
         if records:
-            index.upsert(Collection(name), records)
+            index.upsert(collection_named(name), records)
             locked.save(replace(generation, after=(name, records[-1].key)))
             return
         following = _COLLECTIONS[_COLLECTIONS.index(name) + 1 :]
