@@ -5,9 +5,9 @@ nothing but what passes the filter.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 import pytest
-from any_collection.abc import Callable, Sequence
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
