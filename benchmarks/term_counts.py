@@ -5,7 +5,7 @@ by words) and in requests for tools. Both count one half, for a word that is com
 as little as one that is common in tools alone ("retrieve"); each set of requests counts alike, however large it is.
 
     cd layers/common/python/skillroute/core/documents
-    python ../../../../../benchmarks/term_counts.py --data /path/to/data --output term_counts.txt
+    python ../../../../../benchmarks/term_counts.py --data /path/to/data --output term_counts.json
 
 With `--asked FILE` it writes the words that people ask with, which the doctor tells jargon by: those that occur in the
 requests of two sets or more, without the words of the table. Requests that were written for the tools of
@@ -92,12 +92,12 @@ def main() -> None:
     args = parser.parse_args()
     if args.asked:
         found = asked_words(args.data)
-        args.asked.write_text("".join(f"{word}\n" for word in found), encoding="utf-8")
+        args.asked.write_text(f"{' '.join(found)}\n", encoding="utf-8")
         console.print(f"written: {args.asked} ({len(found)} words)")
     if not args.output:
         return
     counts = counted([load(args.data / name) for name in args.sets], args.size)
-    args.output.write_text("".join(f"{word} {count}\n" for word, count in counts.items()), encoding="utf-8")
+    args.output.write_text(f"{json.dumps(counts, ensure_ascii=False, separators=(',', ':'))}\n", encoding="utf-8")
     console.print(f"written: {args.output} ({len(counts)} words, the rarest in {min(counts.values())} of {TEXTS})")
 
 
