@@ -8,14 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from skillroute.core.embedding.hashing import HashingEmbedder
 
-from benchmarks.marks import HEAD, MARKS, marked, with_marks
+from benchmarks.corpora.crowd import ALIKE, apart, beside
+from benchmarks.standing.among_report import verdicts
+from benchmarks.standing.marks import HEAD, MARKS, marked, with_marks
 
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "benchmarks"))
-from among_report import verdicts  # noqa: E402
-from crowd import ALIKE, apart, beside  # noqa: E402
-from skillroute.core.embedding.hashing import HashingEmbedder  # noqa: E402
 
 PAGE = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
 
@@ -52,7 +51,7 @@ def test_hybrid_wins_where_neither_half_is_above_it(hybrid: float, said: str) ->
 
 
 def test_the_page_marks_every_set_that_something_was_fitted_or_chosen_on() -> None:
-    """Else run `python benchmarks/marks.py docs/benchmarks.md`."""
+    """Else run `python -m benchmarks.standing.marks docs/benchmarks.md`."""
     assert with_marks(PAGE) == PAGE
     compared = PAGE.partition("\n## Compared with others\n")[2].partition("\n## ")[0]
     assert HEAD in compared
@@ -71,6 +70,9 @@ def test_a_report_marks_a_set_and_says_what_the_marks_mean() -> None:
 
 
 def test_training_and_benchmarks_leave_out_the_same() -> None:
-    """By one function: what `training/among.py` takes of `benchmarks/crowd.py`."""
-    code = "import sys; sys.path.insert(0, 'training'); import among, crowd; assert among.apart is crowd.apart"
+    """By one function: what `training/among.py` takes of `benchmarks/corpora/crowd.py`."""
+    code = (
+        "import sys; sys.path.insert(0, 'training'); import among; "
+        "from benchmarks.corpora import crowd; assert among.apart is crowd.apart"
+    )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True)

@@ -13,13 +13,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks.compare_picture import MARKS, drawing
-from benchmarks.compare_processes import ENCODERS, Asked, methods
-from benchmarks.held_out import TRAINED_ON, held_out_tools
+from benchmarks.corpora.held_out import TRAINED_ON, held_out_tools
+from benchmarks.standing.compare_picture import MARKS, drawing
+from benchmarks.standing.compare_processes import ENCODERS, Asked, methods
 from training.data import held_out
 
 ROOT = Path(__file__).parents[2]
-PEERS = ROOT / "benchmarks" / "peers"
+PEERS = ROOT / "benchmarks" / "standing" / "peers"
 SVG = "{http://www.w3.org/2000/svg}"
 PEER = """
 from answering import serve
@@ -118,8 +118,8 @@ def test_a_report_that_keeps_replaces_its_own_sections_alone(tmp_path: Path) -> 
     kept = "## Corpus\n\nWhat was measured before.\n"
     page.write_text(f"# Benchmarks\n\n## Compared with others\n\nOld.\n\n{kept}", "utf-8")
 
-    command = [sys.executable, str(ROOT / "benchmarks/report.py"), str(results), "--output", str(page), "--keep"]
-    subprocess.run(command, check=True, capture_output=True)
+    command = [sys.executable, "-m", "benchmarks.standing.report", str(results), "--output", str(page), "--keep"]
+    subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
 
     text = page.read_text("utf-8")
     assert text.endswith(kept)

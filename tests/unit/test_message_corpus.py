@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from skillroute.registry.search.query import STOP_WORDS
 
-from benchmarks import message_corpus
+from benchmarks.corpora import message_corpus
 
 Json = dict[str, Any]
 

@@ -4,7 +4,7 @@ Not counted in what is searched. One who sees little of an index would learn fro
 every record that comes or goes would move the others (docs/adr/0020, docs/adr/0025).
 
 Counted once in tools and in requests for tools, and kept in `term_counts.json`: of how many of 100,000 texts a word is
-part. `benchmarks/term_counts.py` writes that file.
+part. `training/term_counts.py` writes that file.
 """
 
 from __future__ import annotations
