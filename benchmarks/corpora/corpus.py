@@ -34,7 +34,7 @@ from skillroute.skills.model import Assignment, AssignmentSource, skill_key
 from skillroute.wiring import Parts
 
 from benchmarks.corpora.vocabulary import ACTIONS, ARGUMENTS, ASKS, DETAILS, DOMAINS, MAKERS, PEOPLE, TIMES, skills
-from benchmarks.harness import arguments, print_table, progress, save
+from benchmarks.harness import progress
 
 BASE_TOOLS = 4000
 _BATCH = 500
@@ -249,24 +249,3 @@ class Filler:
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         result: list[list[float]] = vectors.tolist()
         return result
-
-
-def main() -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("--tools", type=int, default=1000)
-    parser.add_argument("--data", type=Path, help="folder of folders with tools.jsonl; real tools come first")
-    parser.add_argument("--database-url", required=True, help="an empty database with all migrations")
-    args = parser.parse_args()
-    filler = Filler(args.database_url, Corpus(args.seed, args.data))
-    try:
-        seconds = filler.fill(args.tools)
-    finally:
-        filler.close()
-    row = {"tools": args.tools, "skills": len(skills()), "seconds": seconds, "tools/s": args.tools / seconds}
-    print_table("Corpus", [row])
-    del args.database_url  # it holds a password
-    save(args, "corpus", row)
-
-
-if __name__ == "__main__":
-    main()

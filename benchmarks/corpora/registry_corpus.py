@@ -20,12 +20,10 @@ from __future__ import annotations
 import json
 import random
 import re
-import signal
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,7 +46,7 @@ from skillroute.registry.repository import RegistryRepository
 from skillroute.wiring import Parts
 from skillroute_local.postgres import EmbeddedPostgres
 
-from benchmarks.harness import arguments, console, fresh_database, print_table, progress
+from benchmarks.harness import fresh_database, print_table, progress
 
 _SETS = ("docker-mcp-catalog", "livemcp-catalog", "sealtools", "bfcl")
 _BATCH = 50
@@ -263,16 +261,3 @@ def add_corpus_options(parser: Any) -> None:
     parser.add_argument("--tools-per-server", type=int, default=10)
     parser.add_argument("--data", type=Path, required=True, help="folder of the sets")
     parser.add_argument("--directory", type=Path, help="keep PostgreSQL here; filled already, it is only started")
-
-
-def main() -> None:
-    parser = arguments(__doc__)
-    add_corpus_options(parser)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with suppress(KeyboardInterrupt), filled(parser.parse_args()) as url:
-        console.print(f"{url}\nCtrl-C ends it")
-        threading.Event().wait()
-
-
-if __name__ == "__main__":
-    main()

@@ -9,9 +9,6 @@ with "second", of `registry_queries_2.jsonl`, on which nothing was chosen; how t
 - keyword: what the search answers while the embedding model is away (lexical-only).
 - vector: every candidate by its cosine, as `explain` shows it, of tools without the threshold of a match.
 
-"shares" is boost with another share of the boosts than a tenth in the score: the same candidates in another order. It
-was tried on the first set, so the best of them is flattered there.
-
 "catalogues" are the judged requests for tools of `requests/`, in Docker's catalogue and in LiveMCP's (69 servers, 510
 tools): a request's right servers are those of its right tools, and recall and nDCG are of its needs.
 
@@ -28,7 +25,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +54,6 @@ _TOP = 3
 _MRR_TOP = 10
 _BATCH = 50
 _TOOL_FIELDS = ("name", "description", "input_schema")
-_SHARES = (0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 _DIFFERENCES = (
     *((fusion, half) for fusion in ("boost", "rrf", "coverage") for half in ("vector", "keyword")),
     ("rrf", "boost"),
@@ -140,27 +135,22 @@ def imported(data: Path, catalogue: str = CATALOGUE) -> Iterator[Parts]:
 Rank = Callable[[str], Ranking]
 
 
-def rankings(parts: Parts) -> tuple[dict[str, Rank], dict[str, Rank]]:
-    """Return what ranks a query, by the name of the ranking; and the same for other shares of the boosts."""
+def rankings(parts: Parts) -> dict[str, Rank]:
+    """Return what ranks a query, by the name of the ranking."""
     lexical = RegistrySearch(parts.replica, ModelAway(parts.embedder), parts.database, default_fusion="boost")
 
-    @cache
-    def explained(query: str) -> RegistrySearchResponse:
-        return parts.registry_search(_request(query, fusion="boost", explain=True), LAPTOP)
+    def by_vector(query: str) -> Ranking:
+        return _by_vector(parts.registry_search(_request(query, fusion="boost", explain=True), LAPTOP))
 
-    def by_share(share: float) -> Rank:
-        return lambda query: _by_share(explained(query), share)
-
-    ways: dict[str, Rank] = {
+    return {
         "boost": lambda query: _answered(parts.registry_search(_request(query, fusion="boost"), LAPTOP), "hybrid"),
         "rrf": lambda query: _answered(parts.registry_search(_request(query, fusion="rrf"), LAPTOP), "hybrid"),
         "coverage": lambda query: _answered(
             parts.registry_search(_request(query, fusion="coverage"), LAPTOP), "hybrid"
         ),
-        "vector": by_share(0.0),
+        "vector": by_vector,
         "keyword": lambda query: _answered(lexical(_request(query), LAPTOP), "lexical-only"),
     }
-    return ways, {str(share): by_share(share) for share in _SHARES}
 
 
 def _request(query: str, **more: object) -> RegistrySearchRequest:
@@ -177,10 +167,10 @@ def _answered(response: RegistrySearchResponse, mode: str) -> Ranking:
     )
 
 
-def _by_share(response: RegistrySearchResponse, share: float) -> Ranking:
+def _by_vector(response: RegistrySearchResponse) -> Ranking:
     figures = sorted(
         response.explain or (),
-        key=lambda figure: (-(figure.normalized_vector or 0.0) - share * figure.text_boost, figure.path, figure.name),
+        key=lambda figure: (-(figure.normalized_vector or 0.0), figure.path, figure.name),
     )
 
     def first(type_: EntityType) -> list[str]:
@@ -289,16 +279,15 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--data", type=Path, required=True, help=f"folder with {' and '.join(CATALOGUES)}")
     args = parser.parse_args()
-    results: dict[str, list[Json]] = {"means": [], "differences": [], "shares": [], "catalogues": []}
+    results: dict[str, list[Json]] = {"means": [], "differences": [], "catalogues": []}
     for catalogue in CATALOGUES:
         with imported(args.data, catalogue) as parts, progress() as bar:
-            ways, shares = rankings(parts)
+            ways = rankings(parts)
             for about, name in SETS.items() if catalogue == CATALOGUE else ():
                 queries = judged_queries(name)
                 values = _values(queries, ways, bar)
                 results["means"] += means(queries, values, "ranking", about)
                 results["differences"] += differences(queries, values, args.seed, about)
-                results["shares"] += means(queries, _values(queries, shares, bar), "share", about)
             requests = requests_of(args.data, catalogue)
             for ranking, rank in bar.track(ways.items(), description=catalogue):
                 row = {"catalogue": catalogue, "requests": len(requests), "ranking": ranking}

@@ -15,22 +15,22 @@ import argparse
 import json
 import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.standing.among_report import measured_among
 from benchmarks.standing.compare_report import compared
 from benchmarks.standing.marks import with_marks
+from benchmarks.standing.quality_report import message_quality, registry_quality
 from benchmarks.standing.summary import TITLE, with_summary
-from benchmarks.standing.tables import span, table
+from benchmarks.standing.tables import table, titled
 
 Json = dict[str, Any]
 
 _OF_THIS_RUN = {"json", "data", "directory", "peers", "folder", "beside", "reranker"}
 """Options that say where things lie, not what was measured."""
 _STAGE_NAMES = ("query_embedding", "skill_search", "tool_search", "rerank", "schema_load", "index_sync", "total")
-_FUSIONS = ("boost", "rrf", "coverage")
 _HEAD = """# Benchmarks
 
 Written by `benchmarks/report.py`; do not edit. What each figure means and how to measure it
@@ -87,13 +87,8 @@ def _over_http(rows: Sequence[Json], run: Sequence[str], stage_names: Sequence[s
 
 
 def _ingest(results: Json) -> str:
-    titles = {"import": "Import through PUT", "index": "Index: building and memory", "cold": "Cold start"}
-    parts = [f"### {title}\n\n{table(_as_rows(results[name]))}" for name, title in titles.items()]
-    return "\n\n".join([*parts, f"### What the search function imports\n\n{table(results['imports'])}"])
-
-
-def _as_rows(found: Json | list[Json]) -> list[Json]:
-    return found if isinstance(found, list) else [found]
+    titles = {"import": "Import through PUT", "index": "Index: building and memory"}
+    return "\n\n".join(titled(titles, results))
 
 
 def _retrieval(results: Json) -> str:
@@ -119,7 +114,7 @@ def _classification(results: Json) -> str:
         "mean, stands in `benchmarks/classification.py`; what follows from it in "
         "[ADR 46](adr/0046-two-judges-assign.md)."
     )
-    return "\n\n".join([about, *_titled(_CLASSIFICATION, results)])
+    return "\n\n".join([about, *titled(_CLASSIFICATION, results)])
 
 
 _COLD_START = {
@@ -136,7 +131,7 @@ def _cold_start(results: Json) -> str:
         "In the container that Lambda runs, with the function's memory and the share of a processor that goes with it; "
         "medians of milliseconds. What is in a figure, and what only AWS can add, stands in `benchmarks/cold_start.py`."
     )
-    return "\n\n".join([about, *_titled(_COLD_START, results)])
+    return "\n\n".join([about, *titled(_COLD_START, results)])
 
 
 _SKILLS = {
@@ -150,95 +145,13 @@ _SKILLS = {
 
 def _skills(results: Json) -> str:
     about = "Milliseconds as p50 / p95. What the rows are, and the goals, stands in `benchmarks/skills.py`."
-    return "\n\n".join([about, *_titled(_SKILLS, results)])
-
-
-def _registry_quality(results: Json) -> str:
-    about = (
-        "Queries judged by hand (`benchmarks/registry_queries.md`) on Docker's MCP catalogue, 328 servers with 755 "
-        "tools; what each ranking is stands in `benchmarks/registry_quality.py`. Servers are judged on all queries, "
-        "tools on those that name some. Nothing was chosen on the second set."
-    )
-    titles = {
-        "means": "Means by kind of query",
-        "shares": "Boost, were another share of the boosts in the score than 0.1",
-    }
-    tables = dict(zip(titles, _titled(titles, results), strict=True))
-    catalogues = _titled({"catalogues": "Judged requests for tools, by the servers of their tools"}, results)
-    claim = _registry_claim(results["differences"])
-    return "\n\n".join([about, tables["means"], claim, tables["shares"], *catalogues])
-
-
-def _registry_claim(differences: list[Json]) -> str:
-    """Say of each fusion and kind of query whether hybrid search beats both of its halves."""
-    rows: dict[tuple[str, str], Json] = {}
-    for difference in differences:
-        group, name = difference["group"], difference["difference"]
-        row = rows.setdefault((group, name), {"group": group, "difference": name})
-        row[difference["measure"]] = "{mean:+.3f} ({low:+.3f} to {high:+.3f})".format(**difference)
-    shown = {(d["group"], d["difference"]): d["shown"] for d in differences if d["measure"] == "ndcg@3"}
-    verdicts = []
-    for group in dict.fromkeys(difference["group"] for difference in differences):
-        against = {
-            fusion: [shown[group, f"{fusion} - {half}"] for half in ("vector", "keyword")] for fusion in _FUSIONS
-        }
-        verdicts.append({"group": group} | {fusion: _beats_both(found) for fusion, found in against.items()})
-    return "\n\n".join(
-        [
-            "### Does hybrid search beat both of its halves?",
-            "By nDCG@3 of servers: yes where the interval of the difference to either half is above 0, no where one is "
-            "below it, else it is not shown.",
-            table(verdicts),
-            "Differences, with 95 % intervals of paired resamples:",
-            table(list(rows.values())),
-        ]
-    )
-
-
-def _beats_both(shown: Sequence[str]) -> str:
-    return "no" if "worse" in shown else "yes" if set(shown) == {"better"} else "not shown"
+    return "\n\n".join([about, *titled(_SKILLS, results)])
 
 
 def _registry_latency(results: Json) -> str:
     rows = results["rows"]
     title = f"### {results['servers']} servers with {results['servers'] * results['tools_per_server']} tools"
     return f"{title}\n\n{_over_http(rows, ('queries', 'connections'), list(rows[0]['stages_ms']))}"
-
-
-def _message_quality(results: Json) -> str:
-    about = (
-        "Queries that are judged by hand on the mail of `examples/`, which was written for it; what each ranking is "
-        "stands in `benchmarks/message_quality.py`. Most queries of the first set ask, on purpose, in other words than "
-        "the messages do, so that words alone find little; those of the second do not, and nothing was chosen on them. "
-        "Read the kinds, not the mean over all, which is nobody's traffic. "
-        "`hybrid_rerank` is not measured, for no reranker is embedded: it is served as `hybrid`."
-    )
-    rows = results["differences"]
-    shown = {(row["kind"], row["difference"]): row for row in rows if row["measure"] == "ndcg@10"}
-    claims = [
-        f"- {kind}: {span(row)}, {_SHOWN[row['shown']]}"
-        for (kind, difference), row in shown.items()
-        if difference == "hybrid - lexical"
-    ]
-    by_pair: dict[tuple[str, str], Json] = {}
-    for row in rows:
-        pair = {"kind": row["kind"], "difference": row["difference"]}
-        by_pair.setdefault(tuple(pair.values()), pair)[row["measure"]] = f"{span(row)}: {row['shown']}"
-    return "\n\n".join(
-        [
-            about,
-            f"### Means by kind of query\n\n{table(results['means'])}",
-            "### What hybrid search gains over lexical",
-            "Difference of nDCG@10, with the 95 % interval of paired resamples of the queries:",
-            "\n".join(claims),
-            "### Differences",
-            "One ranking minus another, with 95 % intervals. Better or worse is said where the interval leaves out 0.",
-            table(list(by_pair.values())),
-        ]
-    )
-
-
-_SHOWN = {"better": "better", "worse": "worse", "not shown": "no gain is shown"}
 
 
 def _message_latency(results: Json) -> str:
@@ -279,11 +192,7 @@ def _answer_tokens(results: Json) -> str:
         "thousand times."
     )
     titles = {"tokens": "Docker's MCP catalogue", "connect": "`skillroute connect` in the place of servers"}
-    return "\n\n".join([about, *_titled(titles, results)])
-
-
-def _titled(titles: Mapping[str, str], results: Json) -> list[str]:
-    return [f"### {title}\n\n{table(results[name])}" for name, title in titles.items() if results.get(name)]
+    return "\n\n".join([about, *titled(titles, results)])
 
 
 _SECTIONS = {
@@ -295,9 +204,9 @@ _SECTIONS = {
     "cold_start": ("Cold start in the container", _cold_start),
     "classification": ("The similarity classifier", _classification),
     "skills": ("The skill service", _skills),
-    "registry_quality": ("Registry search: quality", _registry_quality),
+    "registry_quality": ("Registry search: quality", registry_quality),
     "registry_latency": ("Registry search: latency", _registry_latency),
-    "message_quality": ("Message search: quality", _message_quality),
+    "message_quality": ("Message search: quality", message_quality),
     "message_latency": ("Message search: latency", _message_latency),
     "resume": ("Filling an index server", lambda results: table(results["phases"])),
     "answer_tokens": ("Tokens in an agent's context", _answer_tokens),

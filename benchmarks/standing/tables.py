@@ -23,3 +23,8 @@ def _cell(value: Any) -> str:
 def span(row: Mapping[str, Any]) -> str:
     """Return a difference with its interval."""
     return f"{row['mean']:+.3f} ({row['low']:+.3f} to {row['high']:+.3f})"
+
+
+def titled(titles: Mapping[str, str], results: Mapping[str, Any]) -> list[str]:
+    """Return a table under its title for each name that the results have."""
+    return [f"### {title}\n\n{table(results[name])}" for name, title in titles.items() if results.get(name)]
