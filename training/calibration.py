@@ -164,11 +164,6 @@ class Judge:
             self._opened.append(min(MAX_CLASSIFIED_SKILLS, int((sure >= MIN_CONFIDENCE).sum())))
             self._tops.append((float(sure.max()), 0.0, 1.0 / len(opened)))
 
-    @property
-    def has_answers(self) -> bool:
-        """Whether anything was judged."""
-        return bool(self._closed or self._opened)
-
     def measures(self) -> dict[str, float]:
         """Return the measures; what each is stands in training/classification.py."""
 

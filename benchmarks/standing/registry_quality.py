@@ -255,12 +255,8 @@ def differences(queries: Sequence[JudgedQuery], values: Values, seed: int, about
             for measure in values[one]:
                 found = _kept(values[one][measure], chosen) - _kept(values[other][measure], chosen)
                 low, high = interval(found, np.random.default_rng(seed))
-                row = {
-                    "group": about + group,
-                    "difference": f"{one} - {other}",
-                    "measure": measure,
-                    "queries": len(found),
-                }
+                row = {"group": about + group, "difference": f"{one} - {other}", "measure": measure}
+                row["queries"] = len(found)
                 shown = "better" if low > 0.0 else "worse" if high < 0.0 else "not shown"
                 rows.append(row | {"mean": _mean(found), "low": round(low, 4), "high": round(high, 4), "shown": shown})
     return rows
