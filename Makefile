@@ -196,31 +196,25 @@ layer-size-all: $(VENV)/.dev ## Build the layers for both processors, without sa
 .PHONY: bench
 bench: $(VENV)/.dev bench-retrieval ## Measure everything and write docs/benchmarks.md (DATA=folder of judged queries; about two hours)
 	@mkdir -p $(RESULTS)
-	@$(BIN)/python benchmarks/retrieval.py --data $(DATA) --json $(RESULTS)/retrieval.json
-	@$(BIN)/python benchmarks/reliability.py --data $(DATA) --json $(RESULTS)/reliability.json
-	@$(BIN)/python benchmarks/tune_hybrid.py --data $(DATA) --json $(RESULTS)/tune_hybrid.json
-	@$(BIN)/python benchmarks/description_share.py --data $(DATA) --json $(RESULTS)/description_share.json
-	@$(BIN)/python benchmarks/classification.py --data $(DATA) --json $(RESULTS)/classification.json
-	@$(BIN)/python benchmarks/skills.py --json $(RESULTS)/skills.json
+	@$(BIN)/python -m benchmarks.standing.retrieval --data $(DATA) --json $(RESULTS)/retrieval.json
+	@$(BIN)/python -m benchmarks.standing.skills --json $(RESULTS)/skills.json
 	@for n in 1000 10000 100000; do \
-	  $(BIN)/python benchmarks/latency.py --tools $$n --json $(RESULTS)/latency_$$n.json || exit 1; done
-	@$(BIN)/python benchmarks/ingest.py --json $(RESULTS)/ingest.json
-	@$(BIN)/python benchmarks/indexes.py --tools 1000,10000,100000 --data $(DATA) --json $(RESULTS)/indexes.json
-	@$(BIN)/python benchmarks/import_rate.py --data $(DATA) --json $(RESULTS)/import_rate.json
-	@$(BIN)/python benchmarks/registry_quality.py --data $(DATA) --json $(RESULTS)/registry_quality.json
+	  $(BIN)/python -m benchmarks.standing.latency --tools $$n --json $(RESULTS)/latency_$$n.json || exit 1; done
+	@$(BIN)/python -m benchmarks.standing.ingest --json $(RESULTS)/ingest.json
+	@$(BIN)/python -m benchmarks.standing.registry_quality --data $(DATA) --json $(RESULTS)/registry_quality.json
 	@for n in 1000 10000; do \
-	  $(BIN)/python benchmarks/registry_latency.py --servers $$n --data $(DATA) --json $(RESULTS)/registry_latency_$$n.json || exit 1; done
-	@$(BIN)/python benchmarks/message_quality.py --json $(RESULTS)/message_quality.json
+	  $(BIN)/python -m benchmarks.standing.registry_latency --servers $$n --data $(DATA) --json $(RESULTS)/registry_latency_$$n.json || exit 1; done
+	@$(BIN)/python -m benchmarks.standing.message_quality --json $(RESULTS)/message_quality.json
 	@for n in 1000 10000 100000; do \
-	  $(BIN)/python benchmarks/message_latency.py --messages $$n --json $(RESULTS)/message_latency_$$n.json || exit 1; done
-	@$(BIN)/python benchmarks/answer_tokens.py --data $(DATA) --json $(RESULTS)/answer_tokens.json
-	@-$(BIN)/python benchmarks/cost.py --json $(RESULTS)/cost.json
+	  $(BIN)/python -m benchmarks.standing.message_latency --messages $$n --json $(RESULTS)/message_latency_$$n.json || exit 1; done
+	@$(BIN)/python -m benchmarks.standing.answer_tokens --data $(DATA) --json $(RESULTS)/answer_tokens.json
+	@-$(BIN)/python -m benchmarks.standing.cost --json $(RESULTS)/cost.json
 	@rm -f $(RESULTS)/cold_start.json $(RESULTS)/built
 	@-$(MAKE) --no-print-directory build && touch $(RESULTS)/built
 	@if [ -e $(RESULTS)/built ]; then \
-	  $(BIN)/python benchmarks/cold_start.py --json $(RESULTS)/cold_start.json; \
+	  $(BIN)/python -m benchmarks.standing.cold_start --json $(RESULTS)/cold_start.json; \
 	else echo "cold starts were not measured: the build failed" >&2; fi
-	@$(BIN)/python benchmarks/report.py $(RESULTS) --output docs/benchmarks.md
+	@$(BIN)/python -m benchmarks.standing.report $(RESULTS) --output docs/benchmarks.md --keep
 
 # In an environment of its own: what is compared with is no dependency of anything here.
 $(RESULTS)/peers/.installed: locks/peers.lock
@@ -231,24 +225,24 @@ $(RESULTS)/peers/.installed: locks/peers.lock
 
 .PHONY: bench-retrieval
 bench-retrieval: $(VENV)/.dev $(RESULTS)/peers/.installed ## Compare what is found with BM25, langgraph-bigtool and FastMCP, and among real tools (DATA=..., an hour)
-	@$(BIN)/python benchmarks/compare.py --data $(DATA) --peers $(RESULTS)/peers --json $(RESULTS)/compare.json
-	@$(BIN)/python benchmarks/report.py $(RESULTS)/compare.json --output docs/benchmarks.md --keep
-	@$(BIN)/python benchmarks/among.py --data $(DATA) --json $(RESULTS)/among.json
-	@$(BIN)/python benchmarks/report.py $(RESULTS)/among.json --output docs/benchmarks.md --keep
-	@$(BIN)/python benchmarks/compare_picture.py $(RESULTS)/compare.json docs/retrieval.svg
+	@$(BIN)/python -m benchmarks.standing.compare --data $(DATA) --peers $(RESULTS)/peers --json $(RESULTS)/compare.json
+	@$(BIN)/python -m benchmarks.standing.report $(RESULTS)/compare.json --output docs/benchmarks.md --keep
+	@$(BIN)/python -m benchmarks.standing.among --data $(DATA) --json $(RESULTS)/among.json
+	@$(BIN)/python -m benchmarks.standing.report $(RESULTS)/among.json --output docs/benchmarks.md --keep
+	@$(BIN)/python -m benchmarks.standing.compare_picture $(RESULTS)/compare.json docs/retrieval.svg
 
 .PHONY: bench-tokens
 bench-tokens: $(VENV)/.dev ## Count the tokens that tools take of an agent's context (DATA=..., three minutes)
-	@$(BIN)/python benchmarks/answer_tokens.py --data $(DATA) --json $(RESULTS)/answer_tokens.json
-	@$(BIN)/python benchmarks/report.py $(RESULTS)/answer_tokens.json --output docs/benchmarks.md --keep
+	@$(BIN)/python -m benchmarks.standing.answer_tokens --data $(DATA) --json $(RESULTS)/answer_tokens.json
+	@$(BIN)/python -m benchmarks.standing.report $(RESULTS)/answer_tokens.json --output docs/benchmarks.md --keep
 
 .PHONY: bench-resume
 bench-resume: $(VENV)/.dev ## Fill an index server with a million rows by processes that are killed (ROWS=..., some minutes)
-	@$(BIN)/python benchmarks/resume.py --rows $(or $(ROWS),1000000)
+	@$(BIN)/python -m benchmarks.standing.resume --rows $(or $(ROWS),1000000)
 .PHONY: bench-cost
 bench-cost: $(VENV)/.dev ## Measure the largest request of every route; fails where one costs more than it may (10 minutes)
 	@mkdir -p $(RESULTS)
-	@$(BIN)/python benchmarks/cost.py --json $(RESULTS)/cost.json
+	@$(BIN)/python -m benchmarks.standing.cost --json $(RESULTS)/cost.json
 
 .PHONY: clean
 clean: ## Remove what building and testing left; data in .skillroute stays

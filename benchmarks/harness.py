@@ -29,6 +29,7 @@ from skillroute_local.postgres import EmbeddedPostgres
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+STANDING = HERE / "standing"
 SEARCH = "/api/v1/search"
 _PACKAGES = (
     "fastapi",
@@ -216,9 +217,7 @@ class Server:
 
 
 @contextmanager
-def serving(
-    database_url: str, *options: str, environment: Mapping[str, str] | None = None, checkout: Path = ROOT
-) -> Iterator[Server]:
+def serving(database_url: str, *options: str, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
     """Start the server and wait until it answers.
 
     Parameters
@@ -227,15 +226,10 @@ def serving(
         Those of ``app_process.py``.
     environment : mapping or None
         Added to that of the process.
-    checkout : Path
-        Whose code is run. Another one than this has its own environment in ``.venv``.
     """
     port = free_port()
-    python = sys.executable if checkout == ROOT else str(checkout / ".venv/bin/python")
-    command = [python, str(checkout / "benchmarks/app_process.py"), "--port", str(port), *options]
+    command = [sys.executable, str(STANDING / "app_process.py"), "--port", str(port), *options]
     variables = child_environment(database_url) | dict(environment or {})
-    if checkout != ROOT:
-        variables.pop("PYTHONPATH", None)  # of this one, whose code would go before the other's
     # It logs as it does in production, to nobody.
     process = subprocess.Popen(command, env=variables, stdout=subprocess.DEVNULL)
     try:
@@ -255,7 +249,7 @@ def write_requests(file: Path, lines: Iterable[Sequence[Mapping[str, Any]]]) -> 
 
 def drive(server: Server, requests: Path, concurrency: int, seconds: float) -> dict[str, Any]:
     """Load the server from another process; return what `client.py` measured, and the server's processor time."""
-    command = [sys.executable, "-S", str(HERE / "client.py"), str(server.port), str(concurrency), str(seconds)]
+    command = [sys.executable, "-S", str(STANDING / "client.py"), str(server.port), str(concurrency), str(seconds)]
     before = server.cpu_s()
     done = subprocess.run([*command, str(requests)], check=True, capture_output=True, text=True)
     measured: dict[str, Any] = json.loads(done.stdout)

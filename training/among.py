@@ -1,4 +1,4 @@
-"""Judged sets among the tools of real MCP servers, with their ordinary names: `benchmarks/crowd.py` says which."""
+"""Judged sets among the tools of real MCP servers, ordinary names and all: `benchmarks/corpora/crowd.py` says which."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from data import DATA, ROOT, Pool, Query, Tool, tool_of
 from evidence import vectors_of
 from skillroute.core.embedding.onnx import OnnxEmbedder
 
-sys.path.append(str(ROOT / "benchmarks"))
-from crowd import apart
-from crowd import crowd as lines_of_crowd
+sys.path.append(str(ROOT))
+from benchmarks.corpora.crowd import apart
+from benchmarks.corpora.crowd import crowd as lines_of_crowd
 
 
 def crowd() -> list[Tool]:

@@ -25,7 +25,7 @@ from skillroute.search.ranking.hybrid import CLAUSE_POOL
 
 MAX_QUERY_LENGTH = 1000
 VECTORS = ROOT / ".bench" / "vectors"
-"""Where vectors of texts are kept, by model; `benchmarks/crowd.py` reads and writes the same files."""
+"""Where vectors of texts are kept, by model; `benchmarks/corpora/crowd.py` reads and writes the same files."""
 
 _LEFT_OUT = -2.0
 """In place of a cosine: less than any."""

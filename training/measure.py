@@ -30,8 +30,8 @@ from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.embedding.views import embed_views
 from skillroute.mail.text import SearchText
 
-sys.path.append(str(ROOT / "benchmarks"))
-from registry_quality import ndcg
+sys.path.append(str(ROOT))
+from benchmarks.standing.registry_quality import ndcg
 
 MODELS = ROOT / "layers/inference/models"
 HELD_OUT = {"tool-requests": 1000, "metatool": 1000, "bfcl": 1000, "sealtools": 1000}

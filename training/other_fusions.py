@@ -33,9 +33,8 @@ from skillroute.mail.text import query_terms
 from skillroute.registry.search.model import BEST_TOOL_SHARE, SERVER_COVERAGE_SHARE, RegistrySearchRequest
 from skillroute.wiring import Parts
 
-sys.path.insert(0, str(ROOT / "benchmarks"))
-import message_quality
-import registry_quality
+sys.path.append(str(ROOT))
+from benchmarks.standing import message_quality, registry_quality
 
 FOLDS, DRAWS = 10, 5
 MAX_PER_WORD = 2.2

@@ -17,7 +17,7 @@ from skillroute_local.browsers import Hosts, OwnPagesOnly
 from skillroute_local.http_in_time import RequestsInTime
 
 # Requests take turns at the interpreter anyway; more threads than this only make each wait longer. With 40, FastAPI's
-# default, the p95 of 8 connections at 10,000 tools was four times that of 2 (benchmarks/latency.py --threads).
+# default, the p95 of 8 connections at 10,000 tools was four times that of 2 (benchmarks/standing/latency.py --threads).
 THREADS = 4
 
 

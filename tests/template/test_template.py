@@ -21,7 +21,7 @@ from tests.template import (
 )
 from tests.template.parameter_sets import IMPOSSIBLE, PARAMETER_SETS
 from tests.template.routes import served
-from tests.template.stack import Stack, parsed, stack
+from tests.template.stack import ROOT, Stack, parsed, stack
 
 MODULES = (
     check_api,
@@ -70,3 +70,7 @@ def test_every_route_has_its_event() -> None:
     found = [route_of(each["method"], each["path"], routes) for each in http]
     assert {each[0] for each in found if each} == set(routes) - {"GET /health", "GET /ready"}
     assert None not in found
+
+
+def test_the_template_has_no_more_than_2000_lines() -> None:
+    assert len((ROOT / "template.yaml").read_text(encoding="utf-8").splitlines()) <= 2000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from skillroute.core.errors.codes import ErrorCode
-from skillroute.core.http.deprecation import DEPRECATION_HEADER, SUNSET_HEADER
 from skillroute.core.http.request_id import REQUEST_ID_HEADER
 
 from skillroute_local.api_document.walk import SCHEMAS, Json, operations
@@ -31,13 +30,6 @@ _RETRY_AFTER: Json = {
     "description": "Seconds to wait; absent where the change may be stored, so read it first.",
     "schema": {"type": "integer"},
 }
-_DEPRECATED: Json = {
-    DEPRECATION_HEADER: {
-        "description": "Since when it is deprecated (RFC 9745).",
-        "schema": {"type": "string"},
-    },
-    SUNSET_HEADER: {"description": "From when on it may be gone (RFC 8594).", "schema": {"type": "string"}},
-}
 
 
 def complete_answers(document: Json) -> None:
@@ -50,11 +42,11 @@ def complete_answers(document: Json) -> None:
                 answers.pop(status, None)
         answers.setdefault("429", dict(_THROTTLED))
         for status, answer in answers.items():
-            _complete(status, answer, operation)
+            _complete(status, answer)
         operation["responses"] = dict(sorted(answers.items()))
 
 
-def _complete(status: str, answer: Json, operation: Json) -> None:
+def _complete(status: str, answer: Json) -> None:
     if answer["description"] == "Successful Response":
         answer["description"] = "It was done; there is no body." if status == "204" else "The answer."
     if _is_problem(answer):
@@ -68,8 +60,6 @@ def _complete(status: str, answer: Json, operation: Json) -> None:
         return
     if status == "503" and _is_problem(answer):
         headers["Retry-After"] = _RETRY_AFTER
-    if operation.get("deprecated"):
-        headers.update(_DEPRECATED)
 
 
 def _is_problem(answer: Json) -> bool:

@@ -87,6 +87,6 @@ def _forms(word: str) -> frozenset[str]:
 
 @cache
 def _asked() -> frozenset[str]:
-    """Return the words that people ask for tools with (benchmarks/term_counts.py)."""
+    """Return the words that people ask for tools with (training/term_counts.py)."""
     lines = files(__package__).joinpath("asked_words.txt").read_text(encoding="utf-8").split()
     return frozenset(lines) | frozenset(term_weights.counts())

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-MAX_WEIGHT = 100
-
 
 class Code(StrEnum):
     """What kind of thing was found. Codes do not change within v1; there may be more of them."""

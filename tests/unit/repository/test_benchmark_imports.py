@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
+FILES = [*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "training").glob("*.py")]
 PACKAGES = {
     "skillroute": ROOT / "layers" / "common" / "python",
     "skillroute_local": ROOT / "local",
     "tests": ROOT,
+    "benchmarks": ROOT,
 }
 
 
@@ -51,7 +53,11 @@ def missing_imports(file: Path) -> list[str]:
     return missing
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file",
+    sorted(FILES),
+    ids=lambda file: file.stem,
+)
 def test_a_benchmark_imports_what_is_there(file: Path) -> None:
     assert missing_imports(file) == []
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.summary import FIGURES, TITLE, Figure, with_summary
+from benchmarks.standing.summary import FIGURES, TITLE, Figure, with_summary
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
@@ -39,7 +39,7 @@ def figure(row: str = "one", table: str = "Over HTTP, 10 tools", column: str = "
 
 
 def test_the_page_begins_with_its_own_figures() -> None:
-    """Else run `python benchmarks/summary.py docs/benchmarks.md`."""
+    """Else run `python -m benchmarks.standing.summary docs/benchmarks.md`."""
     assert with_summary(PAGE) == PAGE
     summary = PAGE.partition("\n## ")[2].partition("\n## ")[0]
     assert summary.startswith(TITLE)
@@ -89,8 +89,8 @@ def test_a_report_begins_with_it(tmp_path: Path) -> None:
     }
     (tmp_path / "one.json").write_text(json.dumps(measured), "utf-8")
 
-    command = [sys.executable, str(ROOT / "benchmarks/report.py"), str(tmp_path), "--output", str(tmp_path / "page.md")]
-    subprocess.run(command, check=True, capture_output=True)
+    command = [sys.executable, "-m", "benchmarks.standing.report", str(tmp_path), "--output", str(tmp_path / "page.md")]
+    subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
 
     page = (tmp_path / "page.md").read_text("utf-8")
     assert "boost 0.5, coverage 0.5, vector 0.5 | 2026-11-21 | A processor, 2 cores |" in page

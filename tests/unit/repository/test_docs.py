@@ -22,7 +22,7 @@ DOCUMENTS = [
     *sorted((ROOT / "docs" / "adr").glob("*.md")),
     *sorted((ROOT / "docs" / "rules").glob("*.md")),
 ]
-# Not the decisions as they were once taken, and not what benchmarks/report.py writes.
+# Not the decisions as they were once taken, and not what benchmarks/standing/report.py writes.
 WRAPPED = [page for page in DOCUMENTS if page.parent.name != "adr" and page.name != "benchmarks.md"]
 TEMPLATE = cfn_yaml.load(str(ROOT / "template.yaml"))
 # Read by the command line, not by a settings model.

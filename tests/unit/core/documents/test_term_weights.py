@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from importlib.resources import files
 
@@ -25,13 +26,13 @@ def test_the_rarer_a_word_the_more_it_weighs(common: str, rare: str) -> None:
 
 
 def test_the_table_is_sorted_and_has_each_word_once() -> None:
-    file = files("skillroute.core.documents").joinpath("term_counts.txt")
-    lines = [line.split(" ") for line in file.read_text(encoding="utf-8").splitlines()]
-    found = [int(count) for _, count in lines]
+    text = files("skillroute.core.documents").joinpath("term_counts.json").read_text(encoding="utf-8")
+    pairs: list[tuple[str, int]] = json.loads(text, object_pairs_hook=list)
+    found = [count for _, count in pairs]
     assert found == sorted(found, reverse=True)
-    assert len({word for word, _ in lines}) == len(lines) == len(counts()) == 4000
+    assert len({word for word, _ in pairs}) == len(pairs) == len(counts()) == 4000
     assert found[0] < TEXTS and found[-1] > UNKNOWN > 0
-    assert all(word == word.casefold() and word.isalnum() for word, _ in lines)
+    assert all(word == word.casefold() and word.isalnum() for word, _ in pairs)
 
 
 @given(st.text())

@@ -10,7 +10,6 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from skillroute_local.doctor import RULES, Asked, Catalogue, Code, Skill, Tool, diagnose, report_of
-from skillroute_local.doctor.model import MAX_WEIGHT
 from skillroute_local.doctor.similar_sets import groups, similar_pairs
 
 NAMES = st.sampled_from(["search", "get_user", "getUser", "list_users", "query_data", "mail_send", "x"])
@@ -62,7 +61,7 @@ def test_findings_are_sorted_whole_and_name_what_is_there(catalogue: Catalogue) 
     findings = diagnose(catalogue)
     weights = [finding.weight for finding in findings]
     assert weights == sorted(weights, reverse=True)
-    assert all(0 < weight <= MAX_WEIGHT for weight in weights)
+    assert all(0 < weight <= 100 for weight in weights)
     assert len({(finding.code, finding.tools, finding.skills) for finding in findings}) == len(findings)
     for finding in findings:
         assert finding.tools or finding.skills

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.filling import Filling
+from benchmarks.standing.filling import Filling
 
 
 def test_processes_that_are_killed_fill_a_server_together_and_no_search_lacks_anything_unmarked(

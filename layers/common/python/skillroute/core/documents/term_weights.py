@@ -3,12 +3,13 @@
 Not counted in what is searched. One who sees little of an index would learn from its scores what the rest says, and
 every record that comes or goes would move the others (docs/adr/0020, docs/adr/0025).
 
-Counted once in tools and in requests for tools, and kept in `term_counts.txt`: of how many of 100,000 texts a word is
-part. `benchmarks/term_counts.py` writes that file.
+Counted once in tools and in requests for tools, and kept in `term_counts.json`: of how many of 100,000 texts a word is
+part. `training/term_counts.py` writes that file.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from functools import cache
@@ -22,8 +23,8 @@ UNKNOWN = 27
 @cache
 def counts() -> Mapping[str, int]:
     """Return of how many of `TEXTS` each word of the table is part, by the word in lower case. Read once, in 1 ms."""
-    lines = files(__package__).joinpath("term_counts.txt").read_text(encoding="utf-8").splitlines()
-    return {word: int(count) for word, _, count in (line.partition(" ") for line in lines)}
+    table: dict[str, int] = json.loads(files(__package__).joinpath("term_counts.json").read_text(encoding="utf-8"))
+    return table
 
 
 def weight(term: str) -> float:

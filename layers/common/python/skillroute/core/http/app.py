@@ -13,7 +13,6 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body_limit import BodyLimit
 from skillroute.core.http.compression import Compressed
 from skillroute.core.http.cors import let_pages_ask
-from skillroute.core.http.deprecation import DeprecationHeaders, any_deprecated
 from skillroute.core.http.docs import with_error_schemas
 from skillroute.core.http.errors import add_error_handlers
 from skillroute.core.http.head import HeadAsGet
@@ -63,8 +62,6 @@ def create_app(
         redirect_slashes=False,  # to a host that the request names, and before anybody is asked who they are
     )
     app.add_middleware(Compressed, but=too_large or {})
-    if any_deprecated(route for router in routers for route in router.routes):
-        app.add_middleware(DeprecationHeaders)  # innermost: those outside may hand on another scope
     app.add_middleware(BodyLimit, answers=too_large)
     app.add_middleware(TimeLimit)
     app.add_middleware(HeadAsGet)

@@ -1,7 +1,7 @@
 """Reading what PostgreSQL sends faster than pg8000 does, for the two types that lists are full of; and sending arrays.
 
 pg8000 reads times with `strptime` and arrays character by character: for a page of 100 skills that was 6.3 of 7.6 ms
-(benchmarks/skills.py), and a quarter of the time of a classification.
+(benchmarks/standing/skills.py), and a quarter of the time of a classification.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class SearchSettings(CatalogSettings, RerankSettings):
         ge=0,
         le=1,
         description="How far a matched skill lifts its tools in the hybrid strategy (decision 7). Chosen by "
-        "benchmarks/tune_hybrid.py: on the judged sets lifting does not pay, and 0.1 costs a point at most.",
+        "docs/benchmarks.md: on the judged sets lifting does not pay, and 0.1 costs a point at most.",
     )
     no_match_below: float | None = Field(
         None,

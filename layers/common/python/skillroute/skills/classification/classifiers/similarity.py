@@ -47,7 +47,7 @@ class SimilarityClassifier:
 
     A tool's answer depends on the tool and on the skills given, on nothing that was classified before. The first call
     embeds the texts of the skills: 0.5 s for 23 skills and 23 s for 1,000 with 20 keywords each, on two cores
-    (benchmarks/classification.py). What one call has embedded before its time was up the next one finds.
+    (training/classification.py). What one call has embedded before its time was up the next one finds.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ runner-up, and unsure of a tool that is far from all skills but nearest to one b
 One judge looks at everything, the other at cosines alone. The confidence is the lower of the two, less `CAUTION`: a
 word with two meanings convinces the first judge ("stock" of a warehouse), but not the second.
 
-The constants were fitted by ``benchmarks/classification.py --fit`` with both packaged encoders, on the examples,
+The constants were fitted by ``training/classification.py --fit`` with both packaged encoders, on the examples,
 Seal-Tools, public servers and tools that no skill is for. Cosines of other encoders are put on their scale first
 (`similarity_skills`; docs/adr/0046).
 """
