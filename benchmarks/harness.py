@@ -1,4 +1,4 @@
-"""What every benchmark shares: the machine's description, a fresh database, the server's process, tables and JSON."""
+"""Shared parts of the benchmarks: the machine's description, a fresh database, the server, tables and JSON."""
 
 from __future__ import annotations
 

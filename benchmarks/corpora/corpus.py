@@ -46,7 +46,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What a made-up base tool is about."""
+    """The subject of a generated base tool."""
 
     domain: str
     kind: str

@@ -1,4 +1,4 @@
-"""What of the judged sets neither training nor tuning saw; the rule is that of training/data.py."""
+"""Selects the part of the judged sets that neither training nor tuning saw; the rule is that of training/data.py."""
 
 from __future__ import annotations
 

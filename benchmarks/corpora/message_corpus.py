@@ -142,7 +142,7 @@ def _language() -> _Language:
 
 
 class _Thread:
-    """What the messages of one thread have in common."""
+    """The shared fields of a thread's messages."""
 
     def __init__(self, rng: random.Random, number: int, project: str, members: list[str]) -> None:
         self.project = project

@@ -36,7 +36,7 @@ from benchmarks.standing.compare_processes import ENCODERS, Asked, Method, metho
 SETS = ["docker-mcp-catalog", "livemcp-catalog", "examples", "tool-requests", "metatool", "bfcl", "sealtools"]
 MEASURES = ("recall@1", "recall@5", "ndcg@5", "comp@5")
 DEFAULT = "hybrid"
-"""What others are compared with: the mode of a new deployment."""
+"""The baseline: the mode of a new deployment."""
 PEERS = ("BM25", "MiniLM", "RRF", "FastMCP", "langgraph-bigtool")
 
 Json = dict[str, Any]

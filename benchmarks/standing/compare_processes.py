@@ -26,7 +26,7 @@ _ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """What is compared: a column of the tables.
+    """A method that is compared: a column of the tables.
 
     Attributes
     ----------

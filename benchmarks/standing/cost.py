@@ -1,4 +1,4 @@
-"""What the largest and the most hostile request costs on every route, and that no route passes its bounds.
+"""Measures the largest and the most hostile request of every route against its bounds.
 
 Each route is asked for the largest page, sent the largest body and the longest query that it takes, texts that were
 made to be slow, and bodies that it must refuse, over a catalogue, a registry and a mailbox that are as large as one
@@ -36,7 +36,7 @@ from benchmarks.standing.cost_world import MadeUpVectors, World
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a request may cost at most; processor time of the process and of PostgreSQL together."""
+    """The largest cost of a request; processor time of the process and of PostgreSQL together."""
 
     cpu_s: float
     memory_mib: float

@@ -1,4 +1,4 @@
-"""What one request costs: processor time of this process and of PostgreSQL, memory, and what its answer weighs."""
+"""Measures the cost of one request: processor time of this process and of PostgreSQL, memory, and bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CLEAR = Path("/proc/self/clear_refs")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the application answered."""
+    """An answer of the application."""
 
     status: int
     headers: dict[str, str]
@@ -33,7 +33,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a request cost.
+    """The cost of a request.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What `cost.py` asks the searches: every text that was made to be slow, the most filters, the largest answers."""
+"""Search requests of `cost.py`: texts made to be slow, most filters, largest answers."""
 
 from __future__ import annotations
 

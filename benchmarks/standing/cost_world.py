@@ -1,4 +1,4 @@
-"""What is stored while `cost.py` measures: as much and as large as the API takes, and some of everything to delete."""
+"""The stored data of `cost.py`: as much and as large as the API takes, and some of everything to delete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `cost.py` writes: as much as a call takes, of the largest and of the most."""
+"""Write requests of `cost.py`: as much as a call takes, of the largest and of the most."""
 
 from __future__ import annotations
 

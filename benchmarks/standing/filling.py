@@ -103,7 +103,7 @@ class SlowServer:
 
 
 class _Remote:
-    """What a process has of the double: as much of a `VectorIndex` as catching up needs."""
+    """A stand-in of an index for a process: as much of a `VectorIndex` as catching up needs."""
 
     def __init__(self, port: int, number: int) -> None:
         self._connection = Client(("127.0.0.1", port), authkey=_KEY)
@@ -144,7 +144,7 @@ def replica(pool: Pool, port: int) -> SharedReplica:
 
 @dataclass
 class Phase:
-    """What happened until the server had everything.
+    """The course of a fill until the server was complete.
 
     Attributes
     ----------

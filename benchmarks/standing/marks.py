@@ -1,4 +1,4 @@
-"""What of this project learned from a judged set, or was chosen with it in view: marked wherever the set is measured.
+"""Marks of judged sets that parts of this project were trained or tuned on.
 
 `report.py` marks what it writes. After a change of the marks the page can be made anew without measuring:
 

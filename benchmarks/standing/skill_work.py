@@ -1,4 +1,4 @@
-"""What is done behind the queues: aggregating skills, classifying tools, and publishing the outbox."""
+"""Work behind the queues: aggregating skills, classifying tools, and publishing the outbox."""
 
 from __future__ import annotations
 

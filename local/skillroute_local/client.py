@@ -1,4 +1,4 @@
-"""What commands call a Skillroute with: the client package, with errors as the command line shows them.
+"""The HTTP client of the commands: the client package, with errors as the command line shows them.
 
 Values go in and come out as JSON has them, for that is what `--json` prints and files hold.
 """

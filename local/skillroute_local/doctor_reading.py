@@ -1,4 +1,4 @@
-"""What the doctor asks of a Skillroute, over the command line's client: `doctor.examination` has the steps."""
+"""Runs the steps of `doctor.examination` over the command line's client."""
 
 from __future__ import annotations
 

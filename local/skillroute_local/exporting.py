@@ -24,7 +24,7 @@ Progress = Callable[[int], None]
 
 @dataclass(slots=True)
 class Exported:
-    """What was exported.
+    """The result of an export.
 
     Attributes
     ----------

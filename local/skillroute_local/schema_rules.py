@@ -1,4 +1,4 @@
-"""What a JSON Schema of draft 2020-12 must look like, in one piece.
+"""The meta-schema of JSON Schema draft 2020-12, in one piece.
 
 The draft spreads its rules over eight documents, which refer to each other by `$dynamicRef` so that other drafts may
 extend them. Every part of a schema is looked at by each of the eight, and every one of those references is looked up in

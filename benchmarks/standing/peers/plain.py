@@ -1,4 +1,4 @@
-"""What a page of code finds: BM25, the cosine of one vector a tool, and reciprocal rank fusion of the two.
+"""A baseline of one page of code: BM25, the cosine of one vector a tool, and reciprocal rank fusion of the two.
 
 All three read the same text of a tool: server, name, description, arguments and their descriptions. Of the texts that
 were tried (with and without server and arguments, words split and stemmed or not) it was the best for both halves.

@@ -16,7 +16,7 @@ from skillroute_client.retrying import Repeat
 T = TypeVar("T")
 A = TypeVar("A", bound=Answer)
 Body = Mapping[str, Any] | BaseModel
-"""What is written: a mapping, one of the input models, or an answer that goes back as it came."""
+"""The body of a write: a mapping, one of the input models, or an answer that goes back as it came."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ TIMEOUT_S = 60.0
 
 
 class ConnectionOptions(TypedDict, total=False):
-    """What both clients take and a `Connection` is made of; it says what each one means."""
+    """The options of both clients and of `Connection`; it says what each one means."""
 
     token: Token | FromEnvironment | None
     sign_region: str | FromEnvironment | None

@@ -1,4 +1,4 @@
-"""What can go wrong with a call, as exceptions.
+"""The exceptions that calls raise.
 
 SkillrouteError
 ├── ConfigurationError       the client was made in a way that cannot work: a token and a signature, no credentials
@@ -43,7 +43,7 @@ class UnexpectedAnswer(SkillrouteError):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with one field of a request.
+    """A problem with one field of a request.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """What an answer that is an error says."""
+    """The body of an error answer."""
 
     status: int
     call: str
@@ -147,7 +147,7 @@ class InvalidRequest(ApiError):
 
     @property
     def problems(self) -> Sequence[Problem]:
-        """What is wrong, one entry for each field."""
+        """The problems, one for each field."""
         return self._refusal.problems
 
 

@@ -11,7 +11,7 @@ from enum import Enum
 
 
 class Repeat(Enum):
-    """What a call allows when an attempt of it failed."""
+    """The retries that a call allows."""
 
     ALWAYS = "always"
     """A second attempt does no harm: what reads, and what writes a whole thing."""

@@ -26,7 +26,7 @@ _SIGNED = ("content-type", "host", "x-amz-date", "x-amz-security-token")
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What signs for an identity of AWS; the token is that of temporary credentials."""
+    """The credentials that sign requests for an AWS identity; the token is that of temporary credentials."""
 
     access_key_id: str
     secret_access_key: str = field(repr=False)

@@ -22,11 +22,11 @@ _OF_STATUS = {
     "429": "TooManyRequests",
     "503": "Unavailable",
 }
-"""What the usual answers of a status are called."""
+"""The names of the usual answers by status."""
 
 _JSON_OBJECT: Json = {"type": "object", "description": "A JSON object of any fields.", "additionalProperties": True}
 _BESIDE = ("description", "default")
-"""What may stand beside a reference."""
+"""The keywords that may stand beside a reference."""
 
 _OF_PROJECT, _OF_PRODUCT = "CallSearchMessagesResponse", "CallSearchMessagesProductResponse"
 _CALLED = {

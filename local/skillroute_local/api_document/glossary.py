@@ -1,4 +1,4 @@
-"""What names mean: one wording for each, wherever models and routes do not describe their own.
+"""Descriptions of fields and parameters that models and routes do not describe themselves.
 
 Models need not carry it through every start of a function, and two models cannot explain one name in two ways. What a
 field means that others do not have belongs into its model: ``Field(description=...)``.

@@ -30,7 +30,7 @@ _LINKS = {
     "health": ("/health", "the state of the parts"),
     "mcp": ("/mcp", "the door for agents, over the Model Context Protocol (POST)"),
 }
-"""What `/` leads to: path and purpose. The console is not served where other machines reach this one."""
+"""The links of `/`: path and purpose. The console is not served where other machines reach this one."""
 
 _PAGE = '<!doctype html><html lang="en"><title>Skillroute</title><h1>Skillroute</h1><ul>{items}</ul></html>'
 

@@ -1,4 +1,4 @@
-"""What all commands have in common: how they end, and how they say why."""
+"""Shared parts of the commands: exit statuses and error messages."""
 
 from __future__ import annotations
 

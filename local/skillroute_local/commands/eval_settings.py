@@ -1,4 +1,4 @@
-"""What `skillroute eval` measures with, and below which result it fails."""
+"""Settings of `skillroute eval`, and the floors below which it fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `skillroute import` shows: bars, changes one a line, counts, and what was refused and why."""
+"""Output of `skillroute import`: bars, changes one a line, counts, and what was refused and why."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MAX_NEAREST = 3
 _COLUMNS = (Column("cosine"), Column("server"), Column("name"), Column("description", sentences=True))
 _SELECTION = ("query", "needs", "item_type", "server")
-"""What a search is of, whatever its thresholds."""
+"""The subject of a search, without its thresholds."""
 
 
 def explain_nothing(client: Client, request: dict[str, Any], answer: dict[str, Any]) -> None:

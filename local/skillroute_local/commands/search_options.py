@@ -31,7 +31,7 @@ class Mode(StrEnum):
 
 
 class ItemType(StrEnum):
-    """What is searched for."""
+    """The searched kinds."""
 
     TOOL = "tool"
     PROMPT = "prompt"

@@ -1,4 +1,4 @@
-"""What `skillroute search` shows: tools, servers and agents, messages."""
+"""Output of `skillroute search`: tools, servers and agents, messages."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from skillroute_local.errors import Misused
 
 @dataclass
 class Results:
-    """What became of each thing, in the order of the command line."""
+    """The outcome of each argument, in the order of the command line."""
 
     done: list[dict[str, Any]] = field(default_factory=list)
     failed: list[dict[str, Any]] = field(default_factory=list)

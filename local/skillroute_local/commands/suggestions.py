@@ -37,7 +37,7 @@ app = typer.Typer(
 
 
 class Status(StrEnum):
-    """What became of a suggestion."""
+    """The outcome of a suggestion."""
 
     PENDING = "pending"
     APPROVED = "approved"

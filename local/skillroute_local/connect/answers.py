@@ -1,4 +1,4 @@
-"""What the agent reads: tools that were found, and everything about those that it asks for."""
+"""Answers for the agent: tools that were found, and details of tools."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IN_THE_ID = ("name", "server", "type")
 
 
 class DetailsArguments(Arguments):
-    """What `get_tool_details` takes."""
+    """The arguments of `get_tool_details`."""
 
     ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="Of search_tools' answer.")
 

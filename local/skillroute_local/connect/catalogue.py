@@ -1,4 +1,4 @@
-"""What all connected servers offer, searched as the service searches: the same stages, over an index in memory."""
+"""The catalogue of all connected servers, searched by the stages of the service over an index in memory."""
 
 from __future__ import annotations
 

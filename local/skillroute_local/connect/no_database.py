@@ -1,4 +1,4 @@
-"""What a tool search asks PostgreSQL for, had without it."""
+"""The parts of a tool search that otherwise read PostgreSQL."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _MAX_AGENTS = 32
 """That are told of changes, of those that speak HTTP at once."""
 
 _COMPLETE = {"resultType": "complete"}
-"""What revision 2026-07-28 wants in every result; for earlier ones it is taken out on the way."""
+"""The fields that revision 2026-07-28 requires in every result; for earlier ones it is taken out on the way."""
 
 Context = ServerRequestContext[Any, Any]
 

@@ -1,4 +1,4 @@
-"""What asks `connect` to end, on every system."""
+"""The signals that end `connect`, on every system."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _LOOP_READS_PIPES = os.name == "posix"
 
 
 class _Text(Protocol):
-    """What text is written to, as the SDK does it."""
+    """The text streams, as the SDK opens them."""
 
     async def write(self, text: str) -> None: ...
 

@@ -1,4 +1,4 @@
-"""What is worth keeping between two starts: vectors by the hash of their text, and what each server listed last.
+"""Keeps state between two starts: vectors by the hash of their text, and what each server listed last.
 
 With them a search is answered as soon as the model is loaded, while the servers still start. One SQLite file for all
 that run at once; without it everything works, and takes longer.

@@ -85,7 +85,7 @@ class Upstream:
 
     @property
     def problem(self) -> str | None:
-        """What is wrong with it; None while it works or starts."""
+        """The error of the server; None while it works or starts."""
         return str(self._failure) if self._failure is not None else None
 
     async def run(self) -> None:

@@ -1,4 +1,4 @@
-"""What the pages can ask for: functions over the client, by name.
+"""The actions of the pages: functions over the client, by name.
 
 A module of a page marks its functions with `action`; the first parameter is the client, the others are the fields of
 the request's body, checked by their annotations. One that takes long is an async generator: the page is sent each event

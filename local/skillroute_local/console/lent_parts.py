@@ -1,4 +1,4 @@
-"""What the console reaches beside the API, where the person who started it does: the database and the queues."""
+"""Parts that the console reaches beside the API, with the rights of the person who started it: database and queues."""
 
 from __future__ import annotations
 

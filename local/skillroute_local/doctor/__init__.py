@@ -1,4 +1,4 @@
-"""What is wrong with a catalogue: rules over its tools and skills, without input or output.
+"""Finds problems in a catalogue: rules over its tools and skills, without input or output.
 
 `examination` has the steps that read a catalogue and ask its searches; `diagnose` says what it finds.
 """

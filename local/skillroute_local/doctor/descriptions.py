@@ -13,7 +13,7 @@ from skillroute_local.doctor.word_lists import EMPTY_PHRASES, FILLER, GRAMMAR
 from skillroute_local.doctor.words import Words, has_letters, normalised, words_of, words_of_name
 
 READ_TOKENS = 256
-"""What the default embedding model reads of a tool's text (docs/adr/0003)."""
+"""The length of a tool's text that the default embedding model reads (docs/adr/0003)."""
 
 TOO_LONG_TOKENS = 400
 _MAX_WORDS_OF_A_REPETITION = 8

@@ -1,4 +1,4 @@
-"""What the doctor asks of a Skillroute, step by step, and what it makes of the answers; who carries steps out is open.
+"""The steps of an examination and their evaluation, independent of how requests are sent.
 
 `skillroute_local.doctor_reading` carries them out for the command line, `skillroute_local.console.doctor` for the page.
 """
@@ -55,7 +55,7 @@ Steps: TypeAlias = Generator[Step, Rows | None, T]
 
 @dataclass(slots=True)
 class Searched:
-    """What came of the searches.
+    """The results of the searches.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the rules read, and what they find."""
+"""The input and the findings of the rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Code(StrEnum):
-    """What kind of thing was found. Codes do not change within v1; there may be more of them."""
+    """The kind of a finding. Codes do not change within v1; there may be more of them."""
 
     TOOL_NOT_FINDABLE = "tool_not_findable"
     DESCRIPTION_EMPTY = "description_empty"
@@ -48,12 +48,12 @@ class Tool:
 
     @property
     def title(self) -> str:
-        """What people call it: ``server/name``, or the name alone where it has no server."""
+        """The display name: ``server/name``, or the name alone where it has no server."""
         return f"{self.server}/{self.name}" if self.server else self.name
 
     @property
     def order(self) -> tuple[str, str, str, int]:
-        """What tools are sorted by, wherever they are listed."""
+        """The sort key of tools in lists."""
         return self.server, self.name, self.type, self.id
 
 
@@ -69,7 +69,7 @@ class Skill:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What came of a search whose request was a tool's own description.
+    """The result of a search whose request was a tool's own description.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class Finding:
 
     @property
     def order(self) -> tuple[object, ...]:
-        """What findings are sorted by: what hurts most comes first."""
+        """The sort key of findings: largest weight first."""
         places = list(Code)
         return -self.weight, places.index(self.code), [tool.order for tool in self.tools], self.skills
 

@@ -30,16 +30,16 @@ cursor dry_run email latitude limit longitude lat lng lon month offset page page
 """
 
 VERBS = frozenset(_VERBS.split())
-"""What names begin with, whatever they are about."""
+"""Generic verbs at the start of names."""
 
 NOUNS = frozenset(_NOUNS.split())
-"""What anything may be called. Not task, file, function, object or resource, which are subjects of some servers."""
+"""Generic nouns. Not task, file, function, object or resource, which are subjects of some servers."""
 
 FILLER = frozenset(_FILLER.split()) | VERBS | NOUNS | frozenset(_GRAMMAR.split())
-"""What a description may be made of without saying anything: "This tool is used to perform operations"."""
+"""Words of descriptions without content: "This tool is used to perform operations"."""
 
 EMPTY_PHRASES = frozenset(_EMPTY_PHRASES.split())
-"""What leaves a description as it was: "This tool is used to perform a refund" is "refund"."""
+"""Words that can be removed from a description: "This tool is used to perform a refund" is "refund"."""
 
 FOREIGN = frozenset(_FOREIGN.split())
 """By which a text is told from an English one, whose words alone the lists of words know."""

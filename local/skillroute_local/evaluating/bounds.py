@@ -1,4 +1,4 @@
-"""What each bound of `no_match` would refuse and lose: the curve to choose `SKILLROUTE_NO_MATCH_BELOW` by."""
+"""Computes what each bound of `no_match` refuses and loses: the curve to choose `SKILLROUTE_NO_MATCH_BELOW` by."""
 
 from __future__ import annotations
 

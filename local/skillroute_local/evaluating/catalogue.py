@@ -22,7 +22,7 @@ class Tool:
 
     @property
     def title(self) -> str:
-        """What a judged request calls it: ``server/name``, or the name alone where it has no server."""
+        """The name in judged requests: ``server/name``, or the name alone where it has no server."""
         return f"{self.server}/{self.name}" if self.server else self.name
 
 
@@ -53,7 +53,7 @@ class Judged:
 
 
 class Names:
-    """What names mean: ``server/name``, or a name alone where only one server has it."""
+    """Resolves names: ``server/name``, or a name alone where only one server has it."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._by_title: dict[str, set[str]] = defaultdict(set)

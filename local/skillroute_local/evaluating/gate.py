@@ -1,4 +1,4 @@
-"""What fails a build: a measure below a floor, or below what a former run had."""
+"""The gate of a build: a measure below a floor, or below what a former run had."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ROUNDING = 1e-9  # 0.80 - 0.79 is more than 0.01 in floating point
 
 
 class Baseline(BaseModel):
-    """What is read of a former report; whatever else it has is of no interest here."""
+    """The fields that are read of a former report."""
 
     requests: int
     measures: dict[str, float | None]

@@ -27,7 +27,7 @@ Fields = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a request, the best first: ids, and what the tools are called.
+    """The result of a request, the best first: ids, and what the tools are called.
 
     Attributes
     ----------

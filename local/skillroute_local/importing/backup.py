@@ -1,4 +1,4 @@
-"""What `skillroute export` wrote: lines of all kinds, which one route takes as they are."""
+"""Reads an export of `skillroute export`: lines of all kinds, which one route takes as they are."""
 
 from __future__ import annotations
 

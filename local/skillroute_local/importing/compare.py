@@ -1,4 +1,4 @@
-"""What an import would change, as people see it: what things are called, and which of their fields differ."""
+"""Compares an import with what is stored: names, and the fields that differ."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ What = Literal["created", "updated", "unchanged", "removed", "deleted"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What would become of one item, server or agent.
+    """The planned change of one item, server or agent.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a source lists in full and no longer has."""
+"""Finds rows that a source no longer lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skillroute_local.importing.stored import Catalogue, Stored
 
 @dataclass(slots=True)
 class Seen:
-    """What a source has: its items, and what of it was refused."""
+    """The content of a source: its items, and the refused ones."""
 
     keys: set[ItemKey] = field(default_factory=set)
     refused: set[About] = field(default_factory=set)
@@ -57,7 +57,7 @@ def unsure_of(reading: Reading, seen: Seen) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """What is stored of a scope (`there`), and which of it no source has (`rows`)."""
+    """The stored rows of a scope (`there`), and those that no source has (`rows`)."""
 
     scope: Scope
     there: Sequence[Stored]

@@ -1,4 +1,4 @@
-"""What formats yield: rows of the bulk writes, what could not be read, and what the source lists in full."""
+"""The output of formats: rows of the bulk writes, what could not be read, and what the source lists in full."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Row:
 
 
 About = ItemKey | str | None
-"""What a refusal is about: an item, a server by its name, or something unknown of the source."""
+"""The subject of a refusal: an item, a server by its name, or an unknown part of the source."""
 
 
 class Refuse(Protocol):
@@ -103,7 +103,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the command line chooses for all sources.
+    """The options of the command line for all sources.
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ class _Off:
 
 
 class Pruned:
-    """What is switched off by a `--prune`, asked for once: before the first row is written."""
+    """The rows that `--prune` switches off, read once before the first write."""
 
     def __init__(self, client: Client) -> None:
         self._client = client

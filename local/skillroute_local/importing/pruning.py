@@ -12,7 +12,7 @@ from skillroute_local.importing.pruned import pruned_at
 from skillroute_local.importing.stored import Stored, mark_of
 
 Step = Literal["removed", "deleted"]
-"""What becomes of an item: it is switched off, or, as that was long ago, deleted."""
+"""The next state of an item: switched off, or, after a while, deleted."""
 
 Now = Callable[[], datetime]
 
@@ -24,7 +24,7 @@ def now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """What may be removed.
+    """The scope of a removal.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Pruning:
 
 @dataclass(slots=True)
 class Steps:
-    """What is to be done of what is gone.
+    """The plan for rows that are gone.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What an MCP registry lists, and single documents of it (`server.json`): they become servers of the registry."""
+"""Reads lists of MCP registries and single documents (`server.json`) as servers."""
 
 from __future__ import annotations
 

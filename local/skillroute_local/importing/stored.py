@@ -1,4 +1,4 @@
-"""What the catalogue and the registry hold already, as far as an import asks for it."""
+"""Reads the stored rows that an import compares with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an MCP server answers to `tools/list`, `prompts/list` or `resources/list`, alone or as a JSON-RPC answer."""
+"""Reads answers to `tools/list`, `prompts/list` or `resources/list`, alone or as JSON-RPC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line wants to be imported: each source with how it is read, in the order in which they are."""
+"""Reads the sources of a command line: each source with how it is read, in the order in which they are."""
 
 from __future__ import annotations
 

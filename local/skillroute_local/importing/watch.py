@@ -24,7 +24,7 @@ _MAX_FILES = 50_000
 
 Signature = tuple[tuple[str, int, int], ...]
 Look = tuple[Signature, bytes]
-"""What a look at a source saw: its signature, and a digest of all that is in it."""
+"""The state of a source: its signature, and a digest of all that is in it."""
 
 
 @dataclass(frozen=True, slots=True)

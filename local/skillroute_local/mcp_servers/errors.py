@@ -1,4 +1,4 @@
-"""What went wrong with an MCP server, in a sentence that begins with its name and ends with what to do.
+"""Errors of MCP servers, in sentences that begin with the server's name and end with the remedy.
 
 A number that a server sends may be one that the SDK uses for its own troubles. So what came from the server is marked
 as it is received (`FromServer`, `HttpStatus`), and an error without a mark is the client's own.

@@ -24,7 +24,7 @@ _DOLLAR_FILES = {"gemini-extension.json", "qwen-extension.json", "crush.json", "
 
 
 class EntryError(ValueError):
-    """What is wrong with a field, with the field in front: `.command is missing`."""
+    """A problem with a field, which comes first: `.command is missing`."""
 
 
 @dataclass(frozen=True, slots=True)

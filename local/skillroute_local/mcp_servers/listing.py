@@ -1,4 +1,4 @@
-"""What many MCP servers list, asked side by side: one that hangs or dies does not stop the others."""
+"""Lists many MCP servers side by side: one that hangs or dies does not stop the others."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ McpServer = StdioServer | HttpServer
 
 @dataclass(frozen=True, slots=True)
 class ServersFile:
-    """What an `mcp.json` names.
+    """The content of an `mcp.json`.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a server lists.
+    """The listing of a server.
 
     Attributes
     ----------

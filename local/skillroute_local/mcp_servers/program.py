@@ -39,7 +39,7 @@ _EXIT_S = 2.0
 _POLL_S = 0.01
 _FLUSH_S = 0.5
 _S_A_BYTE = 1e-9
-"""What the loop itself takes to read, which is not seen here."""
+"""The time that the loop itself takes to read, which is not measured here."""
 
 _S_A_LOST_BYTE = 4e-9
 """The same of what is not kept: nobody waits for it."""

@@ -11,7 +11,7 @@ _AT_ONCE_S = 0.005
 
 
 class Share:
-    """What reading one server's messages may take of the time: a fifth, after a moment that is free.
+    """The share of time that reading one server's messages may take: a fifth, after a moment that is free.
 
     Reading holds the whole process, in a thread as well. So a server that writes without end is read more slowly, and
     waits at its full pipe; one that answers calls never gets there.

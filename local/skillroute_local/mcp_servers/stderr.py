@@ -1,4 +1,4 @@
-"""What the program of an MCP server writes to its standard error: shown, and the end of it kept for messages."""
+"""Shows the standard error of an MCP server's program, and keeps its end for messages."""
 
 from __future__ import annotations
 

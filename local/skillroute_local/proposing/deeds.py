@@ -1,4 +1,4 @@
-"""What the tools of a group do, and how many of them its name is about."""
+"""Finds the verbs and objects of a group's tools, and how many of them its name covers."""
 
 from __future__ import annotations
 

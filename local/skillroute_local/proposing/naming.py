@@ -62,7 +62,7 @@ _SERVER_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What is known of the words of a catalogue, lower case.
+    """The words of a catalogue, lower case.
 
     Attributes
     ----------

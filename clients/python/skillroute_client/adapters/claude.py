@@ -38,7 +38,7 @@ SEARCH_NAME = "search_tools"
 
 
 class _ToolSearch(Generic[M]):
-    """What both ways of searching share.
+    """The base of both kinds of search.
 
     Parameters
     ----------

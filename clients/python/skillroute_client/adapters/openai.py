@@ -25,7 +25,7 @@ from skillroute_client.resources.root import Root
 
 
 class _ToolSearch(Generic[M]):
-    """What both ways of searching share.
+    """The base of both kinds of search.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ def object_schema(schema: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 class Asked(NamedTuple):
-    """What a model asked for: a query, needs, or both, and how many tools at most."""
+    """The request of a model: a query, needs, or both, and how many tools at most."""
 
     query: str | None
     needs: list[str] | None

@@ -1,4 +1,4 @@
-"""What is sent and answered, as pydantic models."""
+"""The request and answer models."""
 
 from skillroute_client.models.base import Answer
 from skillroute_client.models.catalogue import (

@@ -1,4 +1,4 @@
-"""What all answers are."""
+"""The base of all answer models."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Server(Answer):
 
 
 class AgentSkill(Answer):
-    """What an agent can do."""
+    """A skill of an agent card."""
 
     name: str
     description: str = ""
@@ -88,7 +88,7 @@ class Agent(Answer):
 
 
 class DeleteResult(Answer):
-    """What came of one tool; `error` says why it is not deleted."""
+    """The outcome of one tool; `error` says why it is not deleted."""
 
     index: int = 0
     id: int
@@ -100,7 +100,7 @@ class DeleteResult(Answer):
 
 
 class Deleted(Answer):
-    """What came of deleting several tools: of each its own result; `more` where the server has further ones."""
+    """The outcome of deleting several tools: of each its own result; `more` where the server has further ones."""
 
     deleted: int = 0
     failed: int = 0

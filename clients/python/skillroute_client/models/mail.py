@@ -99,7 +99,7 @@ class FoundMessage(Answer):
 
 
 class MessageAnswer(Answer):
-    """What a search of mail found; `next_cursor` goes on with it."""
+    """The results of a mail search; `next_cursor` goes on with it."""
 
     results: list[FoundMessage]
     next_cursor: str | None = None
@@ -124,7 +124,7 @@ class ProjectMessage(Answer):
 
 
 class ProjectMessages(Answer):
-    """What such a search found, and help with the query where something is amiss."""
+    """The results of such a search, and help with the query where something is amiss."""
 
     result: list[ProjectMessage]
     assistance: dict[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""What searches answer."""
+"""The answers of searches."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class BatchError(Failure):
 
 
 class BatchResult(Answer):
-    """What came of one search of several: an answer, or an error."""
+    """The outcome of one search of several: an answer, or an error."""
 
     answer: SearchAnswer | None = None
     error: BatchError | None = None
@@ -174,14 +174,14 @@ class BatchMetadata(Answer):
 
 
 class BatchAnswer(Answer):
-    """What came of several searches, in the order of the request."""
+    """The outcome of several searches, in the order of the request."""
 
     results: list[BatchResult]
     metadata: BatchMetadata = Field(default_factory=BatchMetadata)
 
 
 class Matches(list[T]):
-    """What a search without a document around it found, the best first, and what its headers say.
+    """The results of a search that answers a bare list, best first, and its headers.
 
     Attributes
     ----------

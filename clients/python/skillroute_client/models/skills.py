@@ -114,7 +114,7 @@ class SuggestionGroup(Answer):
 
 
 class Review(Answer):
-    """What came of a suggestion that was approved or merged."""
+    """The outcome of a suggestion that was approved or merged."""
 
     suggestion: Suggestion
     skill: Skill
@@ -124,7 +124,7 @@ class Review(Answer):
 
 
 class ReviewedSuggestion(Answer):
-    """What became of one suggestion of a decision."""
+    """The outcome of one suggestion of a decision."""
 
     id: int
     status: str
@@ -133,7 +133,7 @@ class ReviewedSuggestion(Answer):
 
 
 class DecisionResult(Answer):
-    """What came of one decision, which stands at `index` of the request.
+    """The outcome of one decision, which stands at `index` of the request.
 
     `status` is ``approved``, ``rejected``, ``merged``, or ``failed`` where nothing was decided: `error`, or that of
     each suggestion, says why. Some suggestions may have failed of a decision that was carried out.
@@ -152,7 +152,7 @@ class DecisionResult(Answer):
 
 
 class Reviewed(Answer):
-    """What came of several decisions: how many suggestions were decided how, and each decision's own result."""
+    """The outcome of several decisions: how many suggestions were decided how, and each decision's own result."""
 
     approved: int = 0
     rejected: int = 0
@@ -170,7 +170,7 @@ class ClassifiedSkill(Answer):
 
 
 class Classification(Answer):
-    """What came of the classification of a tool."""
+    """The outcome of the classification of a tool."""
 
     tool_id: int
     tool_name: str

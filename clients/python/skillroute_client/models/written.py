@@ -1,4 +1,4 @@
-"""What comes of writing many of something: of each its own result, in the order of the request."""
+"""The answers of bulk writes: one result for each, in the order of the request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from skillroute_client.models.base import Answer
 
 
 class Note(Answer):
-    """What is wrong with a field of an item, or was probably meant otherwise."""
+    """A warning about a field of an item."""
 
     field: str
     message: str
@@ -23,7 +23,7 @@ class Failure(Answer):
 
 
 class ItemResult(Answer):
-    """What came of one of several things, which stands at `index` of the request.
+    """The outcome of one of several writes, which stands at `index` of the request.
 
     `status` is ``created``, ``updated``, ``unchanged`` or ``failed``; of the last, `errors` says why, and `error` is
     the first of them.
@@ -38,7 +38,7 @@ class ItemResult(Answer):
 
 
 class ToolCounts(Answer):
-    """What came of the tools that a server was written with."""
+    """The outcome of the tools that a server was written with."""
 
     created: int = 0
     updated: int = 0
@@ -48,7 +48,7 @@ class ToolCounts(Answer):
 
 
 class WriteResult(ItemResult):
-    """What came of a tool, server, agent, or something of agent mail.
+    """The outcome of a tool, server, agent, or something of agent mail.
 
     A tool has `server`, `type` and `name`; a server or agent `path` and `name`, a server `tools` too; mail has `key`.
     """
@@ -63,13 +63,13 @@ class WriteResult(ItemResult):
 
 
 class SkillResult(ItemResult):
-    """What came of a skill."""
+    """The outcome of a skill."""
 
     id: str | None = None
 
 
 class LineResult(ItemResult):
-    """What came of a line of an export."""
+    """The outcome of a line of an export."""
 
     id: int | None = None
     kind: str | None = None
@@ -79,7 +79,7 @@ R = TypeVar("R", bound=ItemResult)
 
 
 class Results(Answer, Generic[R]):
-    """What came of several things."""
+    """The outcomes of several writes."""
 
     created: int = 0
     updated: int = 0
@@ -95,15 +95,15 @@ class Results(Answer, Generic[R]):
 
 
 class Written(Results[WriteResult]):
-    """What came of writing several things."""
+    """The outcomes of a bulk write."""
 
 
 class WrittenSkills(Results[SkillResult]):
-    """What came of writing several skills."""
+    """The outcomes of a bulk write of skills."""
 
 
 class Imported(Results[LineResult]):
-    """What came of the lines of an export; `index` is the place of a line among those that were given."""
+    """The outcomes of the lines of an export; `index` is the place of a line among those that were given."""
 
     def add(self, other: Imported) -> None:
         """Add what came of further lines."""

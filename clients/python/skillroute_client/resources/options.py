@@ -1,4 +1,4 @@
-"""What searches and lists can be told beside what they look for; what is left out or None is the server's default."""
+"""The options of searches and lists; an option that is left out or None is the server's default."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class RegistryOptions(TypedDict, total=False):
 
 
 class SkillFields(TypedDict, total=False):
-    """What can be changed of a skill. None empties `parent_domain`."""
+    """The fields of a skill that can be changed. None empties `parent_domain`."""
 
     name: str
     description: str

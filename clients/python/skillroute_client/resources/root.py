@@ -1,4 +1,4 @@
-"""What a client itself does: searches, how Skillroute stands, and any other call."""
+"""The methods of the client itself: searches, health, and any other call."""
 
 from __future__ import annotations
 

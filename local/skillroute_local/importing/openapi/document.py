@@ -64,7 +64,7 @@ class _Tools:
         self._server = server
         self._references = References(document, base)
         self.left_out: dict[str, None] = {}
-        """What tools lack of what the document says, with the place and the reason."""
+        """The parts of the document that its tools lack, with place and reason."""
 
     def rows(self, refuse: Refuse) -> Iterator[Row]:
         """Yield a row for each operation that can be read."""

@@ -1,4 +1,4 @@
-"""What `$ref` means within one document."""
+"""Resolves `$ref` within one document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request names: tools, alone or with their server, and not by ordinary words (decision 40, docs/adr/0063)."""
+"""Tools that a request names, alone or with their server, and not by ordinary words (decision 40, docs/adr/0063)."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class ItemSchemas:
 
 @dataclass(frozen=True, slots=True)
 class NamedItem:
-    """What names an item: its number, whose it is, and its key."""
+    """The identity of an item: its number, whose it is, and its key."""
 
     id: int
     org_id: str | None

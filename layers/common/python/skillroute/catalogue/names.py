@@ -1,4 +1,4 @@
-"""What tools, servers and agents are recognised by where a request names them (`mentions.py`)."""
+"""The names by which requests name tools, servers and agents (`mentions.py`)."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _SKILLS, _CREATED, _SWITCHED_OFF = "skills", "created_at", "is_switched_off"
 
 
 class SkillsOfItems(Protocol[D]):
-    """What was decided on the skills of items, of the type `D` once it was read."""
+    """Decisions on the skills of items, of type `D` once read."""
 
     def version(self, session: Session, org_id: str | None) -> str:
         """Return what differs as soon as anything was decided on an item of the organisation's own."""

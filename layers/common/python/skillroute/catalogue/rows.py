@@ -31,7 +31,7 @@ from skillroute.core.time.deadline import Deadline
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """What is stored of items.
+    """The stored state of items.
 
     Attributes
     ----------

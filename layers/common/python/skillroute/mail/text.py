@@ -17,7 +17,7 @@ _K1 = 1.2
 _B = 0.75
 _EXPECTED_TERMS = 60.0
 MAX_IMPACT = _K1 + 1.0
-"""What `impacts` come near to for a term that is everywhere in a text."""
+"""The upper bound of an impact."""
 
 _SUBJECT_COUNTS = 2
 """A term of the subject counts like two of the body."""

@@ -1,4 +1,4 @@
-"""What requests of the protocol cost, in units of a plain search (docs/adr/0065)."""
+"""The cost of MCP requests, in units of a plain search (docs/adr/0065)."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ ANSWER_BYTES = 900_000
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What an answer must not exceed.
+    """The limits of an answer.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ HANDSHAKE: tuple[Revision, ...] = ("2025-03-26", "2025-06-18", "2025-11-25")
 """The revisions that begin with `initialize`, the oldest first."""
 
 UNNAMED: Revision = "2025-03-26"
-"""What a request without a version counts as: this revision did not send one yet."""
+"""The revision of a request without a version header, which this revision did not send yet."""
 
 ALL: tuple[Revision, ...] = (*HANDSHAKE, STATELESS)
 

@@ -49,7 +49,7 @@ TOO_LARGE = to_bytes(failure(None, RpcError(INVALID_REQUEST, f"the body is large
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What goes back over HTTP; a notification has no body."""
+    """An HTTP reply; a notification has no body."""
 
     status: int
     body: bytes = b""

@@ -1,4 +1,4 @@
-"""What a caller's catalogue holds, in a few lines: what a model must know to look there at all."""
+"""Summarises a caller's catalogue in a few lines, for a model that decides whether to search it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tool of this server is: a name, what it takes, what it answers, and who does the work."""
+"""The definition of an MCP tool: name, arguments, answer, and the function that runs it."""
 
 from __future__ import annotations
 

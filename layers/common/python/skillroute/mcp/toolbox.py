@@ -14,7 +14,7 @@ from skillroute.mcp.rpc import INVALID_PARAMS, RpcError, quoted, to_text
 from skillroute.mcp.tool import Asked, Tool, ToolError
 
 _READS_ONLY = {"readOnlyHint": True, "openWorldHint": False}
-"""What hosts may know of all tools: they change nothing, and reach nothing beyond this server."""
+"""The annotations of all tools: read only, and closed to this server."""
 
 
 class Toolbox:

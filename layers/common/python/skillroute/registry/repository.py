@@ -18,7 +18,7 @@ from skillroute.registry.text import EntityText, Place, PlacedWords
 
 
 class AmbiguousName(NamedTuple):
-    """What items have as their `server`, and the paths of the servers that it may be."""
+    """The `server` of items, and the paths of the servers that it may name."""
 
     name: str
     paths: tuple[str, ...]

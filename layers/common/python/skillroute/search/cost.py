@@ -1,4 +1,4 @@
-"""What searches cost, in units: a plain search of `POST /api/v1/search`, with its defaults, is one (docs/adr/0065).
+"""The cost of searches, in units: a plain search of `POST /api/v1/search`, with its defaults, is one (docs/adr/0065).
 
 The weights were measured over 10,000 tools (17 ms of a core for a unit), and are rounded up: eight clauses 4.4 units,
 50 results explained 1.8, both with near-duplicates collapsed 6.6.

@@ -185,7 +185,7 @@ class SkillFilter:
 
 @dataclass(frozen=True, slots=True)
 class SkillSize:
-    """What a skill is for, and how many active tools the caller sees in it."""
+    """A skill with the number of active tools that the caller sees in it."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""What lines say of the skills of items, and of suggestions: read, and checked by the rules of what is stored.
+"""Reads the skills and suggestions of lines, checked by the rules of stored rows.
 
 What nobody knows is left out, with a warning: a newer Skillroute may say more.
 """
@@ -97,7 +97,7 @@ class NamedTool(BaseModel):
 
     @property
     def key(self) -> ItemKey:
-        """What identifies it within its organisation."""
+        """The key within the organisation."""
         return ItemKey(self.server or "", self.type, self.name)
 
 

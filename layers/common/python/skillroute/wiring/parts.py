@@ -113,7 +113,7 @@ class CoreParts:
 
     @cached_property
     def work(self) -> Work:
-        """What asks before work is done: budgets where callers are told apart, and whose turn it is."""
+        """Admission of work: budgets where callers are identified, and turns."""
         from skillroute.core.rationing.budgets import Budgets, Rates
         from skillroute.core.rationing.shared import PostgresBudgets
         from skillroute.core.rationing.work import Work

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RerankParts(CoreParts):
-    """What looks at the best results once more."""
+    """The reranker of the best results, as configured."""
 
     @cached_property
     def reranker(self) -> Reranker | None:

@@ -1,4 +1,4 @@
-"""What writes requests of tools that a language model words."""
+"""Wires the use cases that write requests with a language model."""
 
 from __future__ import annotations
 

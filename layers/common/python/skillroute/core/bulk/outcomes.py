@@ -44,7 +44,7 @@ class Outcome:
 
     @property
     def reason(self) -> str | None:
-        """What was wrong with the first field; None unless it failed."""
+        """The first problem; None unless it failed."""
         return self.problems[0].message if self.problems else None
 
     @property

@@ -1,4 +1,4 @@
-"""What a bulk write is of: how its things are read, embedded and stored, whatever they are."""
+"""The steps of a bulk write: decoding, embedding and storing its items."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Finding:
 
 
 class CheckRepository:
-    """What an index should hold."""
+    """The expected content of an index."""
 
     def __init__(self, connection: Session) -> None:
         self._run = connection.run

@@ -14,7 +14,7 @@ from skillroute.core.embedding.port import Embedder
 
 @dataclass(frozen=True, slots=True)
 class CountedAs:
-    """What the documents of a collection are called where they are counted.
+    """The names of a collection's documents where they are counted.
 
     Attributes
     ----------

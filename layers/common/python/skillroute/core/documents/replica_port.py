@@ -71,7 +71,7 @@ class IndexStatus:
 
 
 class LendsIndex(Protocol):
-    """What a search borrows its index from."""
+    """The source from which a search borrows its index."""
 
     def current(self, on_stale: Callable[[], object] = lambda: None) -> AbstractContextManager[LentIndex]:
         """Lend an index that holds every change committed before the call, or else call `on_stale` first.

@@ -1,4 +1,4 @@
-"""What Bedrock's embedding models are asked, and how they answer: each has a form of its own."""
+"""The request and answer forms of Bedrock's embedding models, one for each family."""
 
 from __future__ import annotations
 

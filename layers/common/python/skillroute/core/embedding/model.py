@@ -12,7 +12,7 @@ from dataclasses import dataclass
 Vector = list[float]
 
 _MINILM = ("all-minilm-l6-v2-int8-v", "tool-minilm-l6-int8-v")
-"""What the names of the packaged models begin with."""
+"""The prefix of the names of the packaged models."""
 
 _UNUSED_OF_MINILM = 223
 

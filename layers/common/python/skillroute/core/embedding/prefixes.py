@@ -1,4 +1,4 @@
-"""What models behind an OpenAI-compatible endpoint want before a text: the endpoint does not know what it is for."""
+"""The prefixes that models behind an OpenAI-compatible endpoint expect before queries and documents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """What stands before a query, and before a text that is searched."""
+    """The prefix of a query, and that of a document."""
 
     query: str = ""
     document: str = ""

@@ -20,7 +20,7 @@ CONTEXT_WEIGHT = 0.1
 """How much the text of what a document belongs to counts, beside all of its own: a tool's server (docs/adr/0069)."""
 
 CONTEXT_MARK = "\x1f"
-"""What that text begins with, among the document's texts; it is not embedded."""
+"""The mark at the start of that text, among the document's texts; it is not embedded."""
 
 HARMLESS = "ready"
 """A text that every model takes: one that refuses it refuses everything, as a wrong model name is refused."""

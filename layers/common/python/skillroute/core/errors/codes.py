@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Literal, Self
 
 Kind = Literal["skill", "item", "server", "agent", "project", "product", "message", "suggestion"]
-"""What can be looked up by an id."""
+"""The kinds that are looked up by an id."""
 
 
 class ErrorCode(StrEnum):

@@ -1,4 +1,4 @@
-"""What every edge does with an outage of something that a request needs, whichever protocol its caller speaks."""
+"""Reports an outage of a dependency, for every protocol: log and metric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What callers are shown of an error, where many things are answered at once and no status says it."""
+"""The public sentence of an error in an answer about many items, which has one status."""
 
 from __future__ import annotations
 

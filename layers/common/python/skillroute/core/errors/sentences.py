@@ -1,4 +1,4 @@
-"""What is wrong with a field, as a sentence: of pydantic's messages nothing that speaks of Python or of patterns."""
+"""Sentences for pydantic's errors, without Python's types and patterns."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Guard:
 
     @property
     def scope(self) -> Scope | None:
-        """What the caller must be allowed; None lets in any caller who can be identified."""
+        """The scope that the caller needs; None lets in any caller who can be identified."""
         return self._scope
 
     async def __call__(self, request: Request) -> Caller:

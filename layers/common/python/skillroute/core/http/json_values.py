@@ -18,7 +18,7 @@ class TooManyValues(Exception):
 
 
 class UnreadableJson(Exception):
-    """What is no JSON, in a way that the standard library does not report as such; says how."""
+    """Raised for JSON that the standard library accepts and the standard does not."""
 
 
 def read_json(body: bytes, most_values: int, parse_constant: Callable[[str], Any] | None = None) -> Any:

@@ -21,7 +21,7 @@ def query_names_of(dependant: Dependant) -> set[str]:
 
 
 class QueryNames:
-    """What a route calls its query parameters.
+    """The names of a route's query parameters.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What FastAPI says of requests that its models refuse, in the shape of all other errors."""
+"""Turns FastAPI's validation errors into answers, in the shape of all other errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the OpenAPI document shows in the place of a value that is checked later, item by item."""
+"""Schemas that the OpenAPI document shows for values that are checked later, item by item."""
 
 from __future__ import annotations
 

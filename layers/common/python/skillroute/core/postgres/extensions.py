@@ -1,4 +1,4 @@
-"""What migrations need of extensions that a server may lack."""
+"""Conditions of migrations that need an extension which a server may lack."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OPTIONAL = {"vector": "search inside PostgreSQL"}
 """Folders of migrations that need an extension of this name, and what there is not without it (docs/adr/0061)."""
 
 THEN = "then `skillroute migrate` and `skillroute reindex`"
-"""What to do when the extension is there."""
+"""The hint that follows when the extension is missing."""
 
 _MIN_VERSIONS = {"vector": (0, 8)}
 """The least versions: 0.8 brought scans that go on until enough pass a filter."""

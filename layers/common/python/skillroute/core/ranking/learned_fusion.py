@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 from skillroute.core.ranking.logistic import log_sum_exp, logistic
 
 _MAX_PER_WORD = 2.2
-"""What BM25 with k1 = 1.2 gives a word at most, times its weight."""
+"""The upper bound of a word's BM25 score with k1 = 1.2, over its weight."""
 
 _LONG = 5.0
 """The logarithm of how many words make a request as long as can be: 150."""
@@ -40,7 +40,7 @@ makes a candidate less likely."""
 
 
 class Evidence(NamedTuple):
-    """What is known of a candidate.
+    """The evidence for a candidate.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FusedRequest:
-    """What is known of a request: its words, the sum of their weights (`Bm25Encoder.query`), and its clauses.
+    """The evidence of a request: its words, the sum of their weights (`Bm25Encoder.query`), and its clauses.
 
     `clauses` is 0 where none were searched for.
     """
@@ -74,7 +74,7 @@ class FusedRequest:
 
 @dataclass(frozen=True, slots=True)
 class ClauseEvidence:
-    """What is known of a clause of the request: the candidates it brings.
+    """The evidence of a clause of the request: the candidates it brings.
 
     Attributes
     ----------

@@ -33,7 +33,7 @@ _STORE_RESTS_S = 30.0
 
 
 class Charge(NamedTuple):
-    """What a budget is to be charged with: its key, the seconds of filling that the work costs, and whose it is."""
+    """A charge to a budget: its key, the seconds of filling that the work costs, and whose it is."""
 
     key: str
     seconds: float

@@ -1,4 +1,4 @@
-"""What every edge asks before it has work done: may this caller, and does it go first."""
+"""Admits work: charges the caller's budget and waits for its turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reranker's logits are worth beside the score of the search that found the candidates (docs/adr/0050).
+"""Blends a reranker's logits with the score of the search that found the candidates (docs/adr/0050).
 
 A reranker alone forgets what the first stage knows: exact words, and the other candidates. A logistic function of both
 makes one probability of them. Its weights are data, one set for each kind of search and reranker; `training/blend.py`

@@ -11,7 +11,7 @@ from skillroute.core.errors.model import ConfigurationError
 
 
 class Settings(BaseSettings):
-    """What a process reads from the environment."""
+    """The base of settings, read from the environment."""
 
     model_config = SettingsConfigDict(
         env_prefix="SKILLROUTE_",

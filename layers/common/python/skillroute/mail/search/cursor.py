@@ -12,7 +12,7 @@ from skillroute.core.documents.lexical_engines import ENGINES, WIRE_NAMES, Lexic
 
 CursorEngine = Literal[LexicalEngineName, "hybrid"]
 WireEngine = Literal[WireName, "hybrid"]
-"""What answers, tokens and events call a `CursorEngine`."""
+"""The public names of each `CursorEngine`, in answers, tokens and events."""
 
 _TOKEN = re.compile(r"s([0-9a-f]{16}):i(-?[0-9]{1,19})(?::e([a-z0-9]+))?", re.ASCII)
 

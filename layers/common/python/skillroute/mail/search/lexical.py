@@ -59,7 +59,7 @@ class IndexWords:
 
     @property
     def most(self) -> float:
-        """What a document that has every term as often as can be would score."""
+        """The upper bound of a score: every term at its largest impact."""
         return sum(self._terms.values()) * MAX_IMPACT
 
     def top(self, where: MailFilter, limit: int) -> RawScores:

@@ -23,7 +23,7 @@ _OUTPUT = object_of({"skills": list_of(_SKILL), "total": described(INTEGER, "Of 
 
 
 class ListSkillsArguments(Arguments):
-    """What `list_skills` takes."""
+    """The arguments of `list_skills`."""
 
     limit: int = Field(30, ge=1, le=200, description="How many at most.")
     offset: int = Field(0, ge=0, le=10_000, description="How many to pass over.")

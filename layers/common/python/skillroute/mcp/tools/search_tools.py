@@ -35,7 +35,7 @@ MIN_TOKENS = 100
 """Of a budget: an answer without results, with everything that may be said about it, has fewer."""
 
 TOKENS_OF_A_NEED = 12
-"""What an answer says of each at most, beside its results."""
+"""The largest number of names that an answer lists of each, beside its results."""
 
 MAX_TOKENS = 20_000
 """Of a budget: whole schemas of 100 tools are fewer, and to count many more takes long."""
@@ -86,7 +86,7 @@ _SEARCHED = ("needs", "query", "limit", "item_type", "server")
 
 
 class SearchToolsArguments(Arguments):
-    """What `search_tools` takes."""
+    """The arguments of `search_tools`."""
 
     needs: Annotated[Needs, Field(description="What the task needs, one by one; rather than query.")] | None = None
     query: Annotated[Query, Field(description="What is needed, in plain words.")] | None = Field(

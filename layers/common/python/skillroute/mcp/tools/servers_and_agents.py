@@ -70,7 +70,7 @@ Search = Callable[[RegistrySearchRequest, Caller], RegistrySearchResponse]
 
 
 class ServersAndAgentsArguments(Arguments):
-    """What `search_servers_and_agents` takes."""
+    """The arguments of `search_servers_and_agents`."""
 
     query: Annotated[RegistryQuery, Field(description="What it should be able to do, or its name.")]
     limit: int = Field(3, ge=1, le=20, description="How many of each at most.")

@@ -34,7 +34,7 @@ _OUTPUT = object_of(
 
 
 class ToolDetailsArguments(Arguments):
-    """What `get_tool_details` takes."""
+    """The arguments of `get_tool_details`."""
 
     ids: Annotated[
         list[Annotated[int, Field(ge=1, le=2**63 - 1)]],

@@ -26,7 +26,7 @@ from skillroute.registry.search.scoring import Score
 
 @dataclass(frozen=True, slots=True)
 class RegistryPlan:
-    """What is searched for, where, and how it is ranked.
+    """The plan of one search: text, types, filters and ranking.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What searches of servers and agents read: keywords, near tools, and what answers show."""
+"""The rows that registry searches read: keywords, near tools, and fields of answers."""
 
 from __future__ import annotations
 

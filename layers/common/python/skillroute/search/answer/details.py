@@ -1,4 +1,4 @@
-"""What an answer has beside the contract's fields where it is asked for: explanations, duplicates, unknown servers."""
+"""Optional fields of an answer: explanations, duplicates, unknown servers."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _SCRIPTS = (  # the first that a text has; Japanese has kana, and Chinese has no
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _NOT_ITS_OWN = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|(?<!\w)'[^']*'(?!\w)|\w+(?:[._@/\\]+\w+)+|\w+_\w*")
-"""What a request quotes; a host, an address, a file or a name of code, whose parts are no words of the request."""
+"""Quoted text of a request; a host, an address, a file or a name of code, whose parts are no words of the request."""
 _ANY_SMALL = frozenset().union(*SMALL.values())
 _SHARED = {
     language: frozenset(words.split())

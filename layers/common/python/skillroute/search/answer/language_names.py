@@ -1,4 +1,4 @@
-"""What languages are called, by their codes of ISO 639-1."""
+"""The English names of languages by ISO 639-1 code."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ AnySearchResponse = (
     | McpSearchResponse
     | NeedsMcpSearchResponse
 )
-"""What `POST /api/v1/search` answers."""
+"""The answer models of `POST /api/v1/search`."""
 
 
 def in_format(request: SearchRequest, answer: SearchResponse) -> SearchResponse | McpSearchResponse:

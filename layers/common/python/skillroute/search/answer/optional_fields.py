@@ -1,4 +1,4 @@
-"""What `explain` and `collapse_duplicates` add to an answer; callers who ask for neither see none of it."""
+"""The fields that `explain` and `collapse_duplicates` add to an answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def parts(names: Iterable[str], weights: Iterable[float], values: Iterable[float
 
 
 class ToolExplanation(BaseModel):
-    """What a result's score is made of. What its ranking does not look at is null."""
+    """The parts of a result's score. Parts that its ranking does not use are null."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -121,7 +121,7 @@ class ConfidenceExplanation(BaseModel):
 
 
 class SearchExplanation(BaseModel):
-    """What all results have in common."""
+    """The parts that all results share."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -52,7 +52,7 @@ class NotReached:
 
 
 BatchResult = Answered | NotReached | SkillrouteError
-"""What became of one search."""
+"""The outcome of one search."""
 
 
 class BatchSearch:

@@ -1,4 +1,4 @@
-"""What the stages found: candidates with what the index knows of them."""
+"""The candidates of the stages, with their payloads in the index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the registry says of the servers of tools, as the index knows it."""
+"""The registered servers of tools, read from the index."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class NeedsMetadata(SearchMetadata):
 
 
 class NeedExplanation(ToolExplanation):
-    """What a result's score is made of, by the need that it suits best."""
+    """The parts of a result's score, for the need that it suits best."""
 
     need: int | None = Field(description="Its place in the request; null where the query found it.")
 

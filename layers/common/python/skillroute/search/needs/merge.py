@@ -48,7 +48,7 @@ def in_turn(found: Sequence[Sequence[Hit]], limit: int) -> list[Served]:
 
 
 class _Turns:
-    """What is taken, round by round: of each text its first, then its second, and so on."""
+    """Takes candidates in turn: the first of each text, then the second, and so on."""
 
     def __init__(self, found: Sequence[Sequence[Hit]], limit: int) -> None:
         self.found = [collapse(hits) for hits in found]

@@ -1,4 +1,4 @@
-"""What a request and a tool do, by their verbs: whether a tool does something else (docs/adr/0041)."""
+"""Compares the verbs of a request and a tool, to find tools that do something else (docs/adr/0041)."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _MIN_PROBABILITY = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is known of the first result and of all candidates.
+    """The evidence about the first result and of all candidates.
 
     Attributes
     ----------

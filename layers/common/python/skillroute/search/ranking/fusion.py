@@ -45,7 +45,7 @@ class Fused:
 
     @cached_property
     def _words_found(self) -> float:
-        """What the likeliest have of the request's words, which the standing of each of the first five has."""
+        """The share of the request's words in the likeliest candidates, which the standing of each of the first five has."""
         likeliest = nlargest(FIRST_RESULTS, range(len(self.evidence)), key=self.probabilities.__getitem__)
         return coverage(self.request, [self.evidence[place] for place in likeliest])
 
@@ -72,7 +72,7 @@ class Fused:
 
     @cached_property
     def _rivals(self) -> float:
-        """What all candidates together weigh, the same for each of them."""
+        """The logarithm of the candidates' total weight."""
         return log_sum_exp(self._sums)
 
     @cached_property

@@ -24,7 +24,7 @@ from skillroute.search.run import ToolSearchRun
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """What a reranker made of the first candidates.
+    """The logits of a reranker for the first candidates.
 
     Attributes
     ----------

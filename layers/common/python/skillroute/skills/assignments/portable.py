@@ -1,4 +1,4 @@
-"""What was decided on the skills of items, as part of their lines: by whom, how surely, and whether it still holds."""
+"""Decisions on the skills of items as part of their lines: source, confidence, and whether they still hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one decision on many suggestions does within a transaction: to those that are open, own, and as they were."""
+"""Applies one decision to many suggestions in a transaction: to those that are open, own and unchanged."""
 
 from __future__ import annotations
 

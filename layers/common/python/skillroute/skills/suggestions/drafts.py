@@ -1,4 +1,4 @@
-"""What is suggested for a tool that fits no skill well enough: a skill that is there, or a new one."""
+"""Drafts suggestions for tools that fit no skill: an existing skill, or a new one."""
 
 from __future__ import annotations
 

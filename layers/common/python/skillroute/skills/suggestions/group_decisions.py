@@ -17,7 +17,7 @@ MAX_SUGGESTIONS = MAX_TOOLS_PER_SKILL
 """Suggestions that one decision is about; of a larger group these are the oldest."""
 
 _BYTES_OF_ONE = 120
-"""What the answer says of a suggestion that was decided on, at most."""
+"""The largest number of decided suggestions that an answer lists."""
 
 _BYTES_OF_A_FAILED_ONE = 160
 """The same of one that was not, beside the sentence that says why."""

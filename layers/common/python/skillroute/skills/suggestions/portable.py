@@ -90,7 +90,7 @@ class _Incoming:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What lines name, as far as it is there."""
+    """The rows that lines name, where they exist."""
 
     tools: Mapping[ItemKey, int]
     skills: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""What a person's decision on suggestions does, within one transaction: of one suggestion, and of many at once."""
+"""Applies a person's decision on suggestions within one transaction."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ _SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What asking for requests takes. Tokens are estimated without the model's tokenizer."""
+    """The cost of asking for requests. Tokens are estimated without the model's tokenizer."""
 
     tools: int = 0
     calls: int = 0

@@ -1,4 +1,4 @@
-"""What a language model wrote for a tool, before anybody looked at it."""
+"""Requests that a language model wrote for a tool, unchecked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from skillroute.skills.classification.model import ToolProfile
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """What a language model wrote for a tool, as it came.
+    """Unchecked requests of a language model for a tool.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ class WantedTools:
 
 @dataclass(slots=True)
 class BulkReport:
-    """What became of tools and of the requests that were written for them."""
+    """The outcome of tools and of the requests that were written for them."""
 
     tools: int = 0
     requests: int = 0

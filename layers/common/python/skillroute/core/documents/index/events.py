@@ -13,7 +13,7 @@ from skillroute.core.observability import Metric, event
 from skillroute.core.time.clock import Clock
 
 ENGINE = WIRE_NAMES["bm25"]
-"""What events call the index, whichever engine keeps it."""
+"""The name of the index in events, whichever engine holds it."""
 
 NO_MODEL = EmbeddingModel("none", 1)
 

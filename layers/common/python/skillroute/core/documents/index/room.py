@@ -20,7 +20,7 @@ from skillroute.core.observability import Metric, count, logger
 from skillroute.core.time.cooldown import Cooldown
 
 SPARE_BYTES = 64 * 2**20
-"""What a replica leaves free: PostgreSQL may be on the same disk, and needs 16 MB for each file of its log."""
+"""The disk space that a replica leaves free: PostgreSQL may be on the same disk, and needs 16 MB a log file."""
 
 # Measured with qdrant-edge-py 0.9: 0.5 MB of an empty replica, 188 MB where looking at a hole fills it, as in a tmpfs;
 # 1.85 kB a record of 384 dimensions with one sentence of words. A payload and a long text are another 2 kB.

@@ -39,7 +39,7 @@ _CLUSTER = re.compile(
     "\u17b4-\u17d3\u17dd]*"
 )
 _ENDS_VERB = re.compile("[^をはがのにへともやで]")
-"""What hiragana behind a single character of Han begins with, unless that character is a word and this a particle."""
+"""Hiragana that can follow a single character of Han, unless that character is a word and this a particle."""
 
 _PARTICLES = (
     *("에서는", "으로는", "에게서", "이라는"),

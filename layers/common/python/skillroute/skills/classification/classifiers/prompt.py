@@ -54,7 +54,7 @@ made-up particulars such as names, dates and places; one that is a step of a lar
 states it, without particulars. Each is one sentence of at most 25 words in plain words, not those of the description, \
 without the tool's name, in the language that the tool is described in. None of them may fit another kind of tool \
 better."""
-"""What a language model is told about requests."""
+"""The instructions for written requests."""
 
 # Strict structured outputs want objects closed, and everything in them required.
 _ASSIGNMENT = object_of({"skill_id": STRING, "confidence": NUMBER, "reasoning": STRING})
@@ -70,7 +70,7 @@ ANSWER_SCHEMA: Mapping[str, Any] = {"title": "classification", **object_of(_FIEL
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the model is told to do, and the schema of its answer."""
+    """The instructions for the model, and the schema of its answer."""
 
     instructions: str
     schema: Mapping[str, Any]
