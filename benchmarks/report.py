@@ -36,7 +36,8 @@ _HEAD = """# Benchmarks
 
 Written by `benchmarks/report.py`; do not edit. What each figure means and how to measure it
 again: `benchmarks/README.md`. Times are wall clock. PostgreSQL, server and load client share the cores of the machine
-that is named.
+that is named, with the date; a figure that has no newer run keeps the date of its last. Comparisons that were made once
+are [studies](studies/README.md).
 """
 
 

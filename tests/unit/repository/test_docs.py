@@ -21,10 +21,11 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "adr").glob("*.md")),
     *sorted((ROOT / "docs" / "rules").glob("*.md")),
+    *sorted((ROOT / "docs" / "studies").glob("*.md")),
 ]
 DECISIONS = sorted((ROOT / "docs" / "adr").glob("0*.md"))
 # Not the decisions as they were once taken, and not what benchmarks/report.py writes.
-WRAPPED = [page for page in DOCUMENTS if page.parent.name != "adr" and page.name != "benchmarks.md"]
+WRAPPED = [page for page in DOCUMENTS if page.parent.name not in {"adr", "studies"} and page.name != "benchmarks.md"]
 TEMPLATE = cfn_yaml.load(str(ROOT / "template.yaml"))
 # Read by the command line, not by a settings model.
 OF_THE_LAPTOP = {
