@@ -17,7 +17,7 @@ _WHERE = {"alone": "the set alone", "among": "among the tools of real servers"}
 _ABOUT = """\
 Each judged set alone, and among the tools of 1,428 real MCP servers with their ordinary names, without those at a
 cosine of 0.85 or more to a right tool, which would count as wrong where they serve ([ADR
-64](adr/0064-fitted-among-distractors.md)); `benchmarks/among.py` says how. Ours alone, in process, with the default
+64](adr/0064-fitted-among-distractors.md)); `training/among.py` says how. Ours alone, in process, with the default
 thresholds of each mode, and meaning also without: the peers are compared above, on the sets alone. Of sets that encoder
 and fusion learned from, only queries for held-out tools count."""
 

@@ -23,7 +23,7 @@ _TIMES = {
     "cpu_ms": "Milliseconds of processor time of the answering process, median",
 }
 _ABOUT = """\
-The same queries to all, and how their answers compare; `benchmarks/compare.py` says what each method is. What each was
+The same queries to all, and how their answers compare; `standing/compare.py` says what each method is. What each was
 given, and why that is fair:
 
 - All read the same tools and are asked for five. Of the sets marked †, of which the fusion and

@@ -16,7 +16,7 @@ def registry_quality(results: Json) -> str:
     """Return the section about registry search."""
     about = (
         "Queries judged by hand (`benchmarks/registry_queries.md`) on Docker's MCP catalogue, 328 servers with 755 "
-        "tools; what each ranking is stands in `benchmarks/registry_quality.py`. Servers are judged on all queries, "
+        "tools; what each ranking is stands in `standing/registry_quality.py`. Servers are judged on all queries, "
         "tools on those that name some. Nothing was chosen on the second set."
     )
     by_kind = titled({"means": "Means by kind of query"}, results)
@@ -59,7 +59,7 @@ def message_quality(results: Json) -> str:
     """Return the section about message search."""
     about = (
         "Queries that are judged by hand on the mail of `examples/`, which was written for it; what each ranking is "
-        "stands in `benchmarks/message_quality.py`. Most queries of the first set ask, on purpose, in other words than "
+        "stands in `standing/message_quality.py`. Most queries of the first set ask, on purpose, in other words than "
         "the messages do, so that words alone find little; those of the second do not, and nothing was chosen on them. "
         "Read the kinds, not the mean over all, which is nobody's traffic. "
         "`hybrid_rerank` is not measured, for no reranker is embedded: it is served as `hybrid`."

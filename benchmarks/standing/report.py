@@ -33,9 +33,10 @@ _OF_THIS_RUN = {"json", "data", "directory", "peers", "folder", "beside", "reran
 _STAGE_NAMES = ("query_embedding", "skill_search", "tool_search", "rerank", "schema_load", "index_sync", "total")
 _HEAD = """# Benchmarks
 
-Written by `benchmarks/report.py`; do not edit. What each figure means and how to measure it
+Written by `benchmarks/standing/report.py`; do not edit. What each figure means and how to measure it
 again: `benchmarks/README.md`. Times are wall clock. PostgreSQL, server and load client share the cores of the machine
-that is named.
+that is named, with the date; a figure that has no newer run keeps the date of its last. Comparisons that were made once
+are [studies](studies/README.md).
 """
 
 
@@ -111,7 +112,7 @@ _CLASSIFICATION = {
 def _classification(results: Json) -> str:
     about = (
         "Constants are fitted on other sets than the one they are judged on; what is measured, and what the columns "
-        "mean, stands in `benchmarks/classification.py`; what follows from it in "
+        "mean, stands in `training/classification.py`; what follows from it in "
         "[ADR 46](adr/0046-two-judges-assign.md)."
     )
     return "\n\n".join([about, *titled(_CLASSIFICATION, results)])
@@ -129,7 +130,7 @@ _COLD_START = {
 def _cold_start(results: Json) -> str:
     about = (
         "In the container that Lambda runs, with the function's memory and the share of a processor that goes with it; "
-        "medians of milliseconds. What is in a figure, and what only AWS can add, stands in `benchmarks/cold_start.py`."
+        "medians of milliseconds. What is in a figure, and what only AWS can add, stands in `standing/cold_start.py`."
     )
     return "\n\n".join([about, *titled(_COLD_START, results)])
 
@@ -144,7 +145,7 @@ _SKILLS = {
 
 
 def _skills(results: Json) -> str:
-    about = "Milliseconds as p50 / p95. What the rows are, and the goals, stands in `benchmarks/skills.py`."
+    about = "Milliseconds as p50 / p95. What the rows are, and the goals, stands in `benchmarks/standing/skills.py`."
     return "\n\n".join([about, *titled(_SKILLS, results)])
 
 
@@ -159,7 +160,7 @@ def _message_latency(results: Json) -> str:
     about = (
         "Milliseconds as p50 / p95 / p99, one search after the other; `cpu_ms` is the processor time of the searching "
         "process, PostgreSQL's left out: where it is far below the wall clock, the machine had other work, and that is "
-        "in the wall clock. The kinds of queries are explained in `benchmarks/message_latency.py`."
+        "in the wall clock. The kinds of queries are explained in `benchmarks/standing/message_latency.py`."
     )
     if count > results["embedded"]:
         about += (
@@ -179,7 +180,7 @@ def _cost(results: Json) -> str:
         "memory and bytes of any: the largest page, body and query that it takes, texts that were made to be slow, and "
         "bodies that it refuses, over 3,000 tools, 1,000 skills, 1,000 agents and 1,000 messages of which many are as "
         "large as the API takes. What a route may cost at most stands first; `make bench-cost` fails beyond it. What "
-        "cases there are stands in `benchmarks/cost_cases.py`. Where the model would be most of the time, vectors are "
+        "cases there are stands in `standing/cost_cases.py`. Where the model would be most of the time, vectors are "
         "drawn at random."
     )
     return "\n\n".join([about, table(results["bounds"]), table(results["rows"])])

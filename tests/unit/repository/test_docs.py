@@ -21,9 +21,11 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "adr").glob("*.md")),
     *sorted((ROOT / "docs" / "rules").glob("*.md")),
+    *sorted((ROOT / "docs" / "studies").glob("*.md")),
 ]
+DECISIONS = sorted((ROOT / "docs" / "adr").glob("0*.md"))
 # Not the decisions as they were once taken, and not what benchmarks/standing/report.py writes.
-WRAPPED = [page for page in DOCUMENTS if page.parent.name != "adr" and page.name != "benchmarks.md"]
+WRAPPED = [page for page in DOCUMENTS if page.parent.name not in {"adr", "studies"} and page.name != "benchmarks.md"]
 TEMPLATE = cfn_yaml.load(str(ROOT / "template.yaml"))
 # Read by the command line, not by a settings model.
 OF_THE_LAPTOP = {
@@ -60,6 +62,28 @@ def test_links_lead_somewhere(document: Path) -> None:
         if not file.exists() or (anchor and anchor not in anchors(file)):
             broken.append(target)
     assert broken == []
+
+
+def test_the_index_of_decisions_has_every_one_with_its_title_and_state() -> None:
+    rows = re.findall(
+        r"^\| (\d+) \| \[(.+)\]\((\d{4}.+\.md)\) \| (.+) \|$", text(DECISIONS[0].parent / "README.md"), re.M
+    )
+    expected = []
+    for page in DECISIONS:
+        title, state = text(page).split("\n")[:2]
+        found = re.match(r"(Superseded by|In part overtaken by) \[ADR (\d+)\]", state)
+        assert bool(found) == bool(state), f"{page.name}: the second line is empty or says which decision came later"
+        number, name = re.fullmatch(r"# (\d+)\. (.+)", title).groups()  # type: ignore[union-attr]
+        assert int(number) == int(page.name[:4])
+        expected.append((number, name, page.name, f"{found[1].lower()} {found[2]}" if found else "accepted"))
+    assert rows == expected
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda path: path.name)
+def test_decisions_have_the_same_headings_in_the_same_order(page: Path) -> None:
+    headings = re.findall(r"^## (.+)$", text(page), flags=re.MULTILINE)
+    assert headings[:2] == ["Problem", "Choice"]
+    assert headings[2:] == [each for each in ("Figures", "What it costs", "Rejected") if each in headings]
 
 
 def test_parameters_and_outputs_that_the_operators_pages_name_exist() -> None:
@@ -118,7 +142,7 @@ def test_the_readme_is_short_and_leads_to_every_page() -> None:
     readme = text(ROOT / "README.md")
     assert len(readme.splitlines()) <= 200
     pages = [f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")]
-    assert [page for page in [*pages, "docs/adr/", "docs/rules/README.md"] if f"]({page})" not in readme] == []
+    assert [page for page in [*pages, "docs/adr/README.md", "docs/rules/README.md"] if f"]({page})" not in readme] == []
 
 
 def test_the_readme_names_what_an_idle_deployment_costs() -> None:

@@ -242,7 +242,7 @@ class TextRefused(EmbeddingUnavailable):
     """The embedding model answered that it does not take these texts. Asked again it answers the same.
 
     A wrong model name is refused with the same statuses, whatever the text: who acts on a refusal first sees that
-    a harmless text is taken (`core/embedding/refusal.py`).
+    a harmless text is taken (`core/embedding/views.py`).
     """
 
     public_message = (
