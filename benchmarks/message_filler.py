@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from harness import fresh_database, print_table, progress
 from message_corpus import agents, generate, products, projects
+from skillroute.core.bulk.write import Writer
 from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.packaged import default_model
@@ -92,7 +93,7 @@ def fill(url: str, messages: int, seed: int) -> None:
     started = time.perf_counter()
     try:
         embedder = NoisyEmbedder(message_embedder(parts.embedder), embedded=EMBEDDED, seed=seed)
-        sync = SyncMail(parts.database, embedder, timeout_s=_TIMEOUT_S)
+        sync = SyncMail(Writer(parts.database, embedder, timeout_s=_TIMEOUT_S))
         for kind, things in (("project", projects()), ("product", products()), ("agent", agents())):
             write(sync, kind, things)
         with progress() as bar:
