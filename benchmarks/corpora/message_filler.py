@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from skillroute.core.bulk.write import Writer
 from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.packaged import default_model
@@ -93,7 +94,7 @@ def fill(url: str, messages: int, seed: int) -> None:
     started = time.perf_counter()
     try:
         embedder = NoisyEmbedder(message_embedder(parts.embedder), embedded=EMBEDDED, seed=seed)
-        sync = SyncMail(parts.database, embedder, timeout_s=_TIMEOUT_S)
+        sync = SyncMail(Writer(parts.database, embedder, timeout_s=_TIMEOUT_S))
         for kind, things in (("project", projects()), ("product", products()), ("agent", agents())):
             write(sync, kind, things)
         with progress() as bar:

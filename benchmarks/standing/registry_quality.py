@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 from rich.progress import Progress
+from skillroute.core.bulk.write import Writer
 from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.query import QueryEmbedder
@@ -122,7 +123,7 @@ def imported(data: Path, catalogue: str = CATALOGUE) -> Iterator[Parts]:
     with fresh_database() as url:
         parts = Parts(SearchSettings(database_url=url))
         try:
-            sync = SyncRegistry(parts.database, parts.document_embedder, timeout_s=600.0)
+            sync = SyncRegistry(Writer(parts.database, parts.document_embedder, timeout_s=600.0))
             for start in range(0, len(servers), _BATCH):
                 report = sync("server", servers[start : start + _BATCH], LAPTOP)
                 if refused := [outcome for outcome in report.outcomes if outcome.status != "created"]:

@@ -8,6 +8,7 @@ from typing import Any
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.read import Catalogue
 from skillroute.catalogue.sync import SyncReport, SyncTools
+from skillroute.core.bulk.write import Writer
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.embed_missing import EmbedMissing
@@ -68,8 +69,8 @@ class Desk:
         self.dispatch = Dispatch(self.database, None, self.aggregate)
         committed = {"after_commit": self.after_commit}
         documents = StoredModelEmbedder(self.embedder, self.database)
-        self.servers = RegisteredServers(self.database, documents)
-        self.sync = SyncTools(self.database, documents, self.servers, **committed)
+        self.servers = RegisteredServers()
+        self.sync = SyncTools(Writer(self.database, documents, **committed), self.servers)
         self.prepare_skill = PrepareSkill(documents)
         self.create_skill = CreateSkill(self.database, self.prepare_skill, **committed)
         self.change_skill = ChangeSkill(self.database, self.prepare_skill, **committed)

@@ -8,6 +8,7 @@ import pytest
 from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.sync import SyncTools
+from skillroute.core.bulk.write import Writer
 from skillroute.core.caller import LAPTOP
 from skillroute.registry.servers import RegisteredServers
 
@@ -56,8 +57,8 @@ def test_switched_off_nothing_is_known() -> None:
 
 @pytest.fixture
 def sync(desk: Desk) -> SyncTools:
-    servers = RegisteredServers(desk.database, desk.embedder)
-    return SyncTools(desk.database, desk.embedder, servers, KnownRequests(), after_commit=desk.after_commit)
+    servers = RegisteredServers()
+    return SyncTools(Writer(desk.database, desk.embedder, desk.after_commit), servers, KnownRequests())
 
 
 def put(desk: Desk, sync: SyncTools, **said: object) -> tuple[str, list[tuple[str, str]]]:
@@ -120,7 +121,7 @@ def test_some_of_the_packaged_ones_that_come_back_are_what_somebody_chose(desk: 
 
 
 def test_none_are_wanted_of_a_tool_that_had_none_either(desk: Desk, sync: SyncTools) -> None:
-    plain = SyncTools(desk.database, desk.embedder, RegisteredServers(desk.database, desk.embedder))
+    plain = SyncTools(Writer(desk.database, desk.embedder), RegisteredServers())
     put(desk, plain)
     assert put(desk, sync, requests=[]) == ("updated", [])
     assert put(desk, sync, requests=[])[0] == "unchanged"
@@ -131,14 +132,14 @@ def test_packaged_ones_go_where_the_tool_is_another_one_or_they_are_switched_off
     put(desk, sync)
     assert put(desk, sync, description="Plot the course of a ship between two ports.") == ("updated", [])
     assert len(put(desk, sync)[1]) == len(known())
-    plain = SyncTools(desk.database, desk.embedder, RegisteredServers(desk.database, desk.embedder))
+    plain = SyncTools(Writer(desk.database, desk.embedder), RegisteredServers())
     assert put(desk, plain)[1] == []
     [[texts]] = desk.sql("SELECT texts FROM mcp.documents WHERE collection = 'mcp_unified_search'")
     assert len(texts) == 3
 
 
 def test_what_somebody_wrote_between_the_look_and_the_write_stays(desk: Desk, sync: SyncTools) -> None:
-    plain = SyncTools(desk.database, desk.embedder, RegisteredServers(desk.database, desk.embedder))
+    plain = SyncTools(Writer(desk.database, desk.embedder), RegisteredServers())
     put(desk, plain)
     real = desk.embedder.embed
 
@@ -152,6 +153,6 @@ def test_what_somebody_wrote_between_the_look_and_the_write_stays(desk: Desk, sy
 
 
 def test_a_tool_that_was_there_before_gets_them_when_it_is_written_again(desk: Desk, sync: SyncTools) -> None:
-    assert put(desk, SyncTools(desk.database, desk.embedder, RegisteredServers(desk.database, desk.embedder)))[1] == []
+    assert put(desk, SyncTools(Writer(desk.database, desk.embedder), RegisteredServers()))[1] == []
     status, requests = put(desk, sync)
     assert (status, len(requests)) == ("unchanged", len(known()))

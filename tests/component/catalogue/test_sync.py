@@ -10,6 +10,7 @@ import pytest
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.sync import MAX_ITEMS, SyncReport, SyncTools
+from skillroute.core.bulk.write import Writer
 from skillroute.core.caller import LAPTOP
 from skillroute.core.errors.model import DatabaseUnavailable, InvalidInput, StatementRejected
 from skillroute.core.postgres.database import Database, Session
@@ -141,7 +142,7 @@ class TestWhatIsWrong:
 
     def test_without_a_database_nothing_is_reported_as_written(self, desk: Desk) -> None:
         unreachable = Pool("postgresql://u:p@127.0.0.1:1/db")
-        away = SyncTools(unreachable, desk.embedder, RegisteredServers(unreachable, desk.embedder))
+        away = SyncTools(Writer(unreachable, desk.embedder), RegisteredServers())
         with pytest.raises(DatabaseUnavailable):
             away([tool("a")], ACME)
 
@@ -280,7 +281,7 @@ class TestRequests:
         desk.put(tool("a"))
         write = once(lambda: other.put(tool("a", requests=["cut my film"])))
         database = Overtaken(desk.pool, write)
-        sync = SyncTools(database, desk.embedder, RegisteredServers(database, desk.embedder))
+        sync = SyncTools(Writer(database, desk.embedder), RegisteredServers())
         assert statuses(sync([tool("a", "Draws a unicorn.")], LAPTOP)) == ["updated"]
         assert requests_of(desk, "a") == ["cut my film"]
         found_by = desk.vector(TOOLS, "a")
@@ -303,8 +304,8 @@ class TestOvertaken:
         """Return the use case, and another process that writes a newer text after its look and before its write."""
         write = once(lambda: other.put(tool("a", "Draws a unicorn.")))
         database = Overtaken(desk.pool, write)
-        servers = RegisteredServers(database, desk.embedder)
-        return SyncTools(database, desk.embedder, servers, after_commit=desk.after_commit)
+        servers = RegisteredServers()
+        return SyncTools(Writer(database, desk.embedder, desk.after_commit), servers)
 
     def test_a_vector_that_another_one_s_newer_text_threw_away_is_made_again(self, desk: Desk, other: Desk) -> None:
         # GIVEN an item in a skill, and a writer that changes what is not embedded

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from skillroute.core.bulk.write import Writer
 from skillroute.core.caller import LAPTOP
 from skillroute.core.errors.model import DatabaseUnavailable, InvalidInput, StatementRejected
 from skillroute.mail.collection import MAIL_DOCUMENTS
@@ -131,11 +132,8 @@ def test_what_was_written_and_what_failed_is_counted(
 def test_what_is_written_is_announced_once_it_is_committed_and_only_then(office: Office, kind: MailKind) -> None:
     rows = f"SELECT count(*) FROM mcp.mail_{kind}s"
     seen: list[int] = []
-    sync = SyncMail(
-        office.system.database,
-        office.system.embedder,
-        after_commit=lambda: seen.append(office.system.rows(rows)[0][0]),
-    )
+    writer = Writer(office.system.database, office.system.embedder, lambda: seen.append(office.system.rows(rows)[0][0]))
+    sync = SyncMail(writer)
     [[before]] = office.system.rows(rows)
     sync(kind, [thing(kind)], LAPTOP)
     sync(kind, [thing(kind)], LAPTOP)
@@ -218,7 +216,7 @@ def test_every_field_of_a_message_can_be_changed(office: Office, change: dict[st
 
 def test_a_message_without_a_time_is_of_now_and_stays_of_then(office: Office) -> None:
     clock = FakeClock()
-    sync = SyncMail(office.system.database, office.system.embedder, now_ts=lambda: int(clock()) + 1000)
+    sync = SyncMail(Writer(office.system.database, office.system.embedder), now_ts=lambda: int(clock()) + 1000)
     said = {name: value for name, value in message().items() if name != "created_ts"}
     [first] = sync("message", [said], LAPTOP).outcomes
     assert first.id is not None
@@ -434,7 +432,7 @@ def test_a_model_that_leaves_after_the_commit_is_told(office: Office, log: LogRe
 
 def test_texts_that_do_not_fit_into_the_time_are_left_to_the_relay(office: Office) -> None:
     office.system.embedder.takes_s = 40.0
-    sync = SyncMail(office.system.database, office.system.embedder, clock=office.system.clock, timeout_s=60.0)
+    sync = SyncMail(Writer(office.system.database, office.system.embedder, clock=office.system.clock))
     report = sync("message", [message(f"m{number}", body=f"Text {number}") for number in range(200)], LAPTOP)
     assert (report.count("created"), report.embedding_unavailable) == (200, True)
     [[embedded]] = office.system.rows(

@@ -8,12 +8,13 @@ from typing import Any, Protocol
 
 import pytest
 from skillroute.catalogue.sync import SyncTools
+from skillroute.core.bulk import write as bulk
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.embed import BATCH
 from skillroute.core.errors.model import DatabaseUnavailable, EmbeddingUnavailable
 from skillroute.core.postgres.connection import Connection
 from skillroute.registry import servers as registered_servers
-from skillroute.registry import sync as sync_registry
+from skillroute.registry import write as write_entities
 from skillroute.registry.refresh import refresh
 from skillroute.registry.sync import SyncRegistry
 from skillroute.registry.text import Place
@@ -44,16 +45,19 @@ class Writer:
     def committed(self) -> None:
         self.commits += 1
 
-    def _parts(self) -> dict[str, Any]:
-        return {"after_commit": self.committed, "timeout_s": 10.0, "clock": self.system.clock}
+    def _writer(self) -> bulk.Writer:
+        embedder = self.system.parts.document_embedder
+        return bulk.Writer(
+            self.system.database, embedder, after_commit=self.committed, timeout_s=10.0, clock=self.system.clock
+        )
 
     def _registry(self) -> SyncRegistry:
-        return SyncRegistry(self.system.database, self.system.parts.document_embedder, **self._parts())
+        return SyncRegistry(self._writer())
 
     def tools(self, *names: str, **fields: Any) -> Report:
         """Put tools of the server c7."""
         servers = self.system.parts.servers
-        sync = SyncTools(self.system.database, self.system.parts.document_embedder, servers, **self._parts())
+        sync = SyncTools(self._writer(), servers)
         return sync([item(name, **{"server": "c7", **fields}) for name in names], LAPTOP)
 
     def servers(self, *servers: Any) -> Report:
@@ -105,7 +109,7 @@ class Refreshed:
 def refreshed(monkeypatch: pytest.MonkeyPatch) -> Refreshed:
     watched = Refreshed()
     monkeypatch.setattr(registered_servers, "refresh", watched)
-    monkeypatch.setattr(sync_registry, "refresh", watched)
+    monkeypatch.setattr(write_entities, "refresh", watched)
     return watched
 
 
@@ -276,8 +280,8 @@ def test_a_model_is_not_asked_when_no_time_is_left(shelf: Shelf, writer: Writer,
 def test_a_server_beyond_the_tools_of_one_call_fails_and_smaller_ones_still_fit(
     shelf: Shelf, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert sync_registry.MAX_TOOLS_OF_CALL == 2000
-    monkeypatch.setattr(sync_registry, "MAX_TOOLS_OF_CALL", 3)
+    assert write_entities.MAX_TOOLS_OF_CALL == 2000
+    monkeypatch.setattr(write_entities, "MAX_TOOLS_OF_CALL", 3)
     two = [DOCS, RESOLVE]
     report = writer.servers(
         {"name": "a", "tools": two}, {"name": "b", "tools": two}, {"name": "c", "tools": [DOCS]}, {"name": "d"}

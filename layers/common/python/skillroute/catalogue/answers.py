@@ -9,7 +9,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from skillroute.catalogue.model import Item, ItemType, JsonObject, RequestSource
 from skillroute.catalogue.schemas import ItemInput
-from skillroute.catalogue.sync import MAX_ITEMS, ItemOutcome
+from skillroute.catalogue.sync import MAX_ITEMS
+from skillroute.catalogue.write import ItemOutcome
 from skillroute.core.http.bulk_answers import Result, UpsertCounts
 from skillroute.core.input.shown_as import ShownAs
 

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar, Unpack
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
 
 from skillroute.catalogue.item_rows import to_requests
 from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
 from skillroute.catalogue.model import ItemKey, are_packaged
-from skillroute.catalogue.rows import ItemWriter
 from skillroute.catalogue.servers import ServersOfItems
-from skillroute.catalogue.sync import MAX_ITEMS, ItemOutcome, ItemsDone, ItemsWriting, PlacedItem, SyncReport, SyncTools
+from skillroute.catalogue.sync import ITEMS, MAX_ITEMS, SyncReport
+from skillroute.catalogue.write import ItemOutcome, ItemSteps, PlacedItem
+from skillroute.core.bulk.write import Diff, Stored, Vectors, Writer, write_many
 from skillroute.core.caller import Caller
-from skillroute.core.documents.embed import JobOptions
-from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors.model import FieldProblem, InvalidInput
 from skillroute.core.input.json_input import together
 from skillroute.core.input.known_fields import MAX_WARNINGS
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, moment, shown_moment
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.time.deadline import Deadline
 
 D = TypeVar("D")
 
@@ -86,145 +85,162 @@ class PortableItems(Generic[D]):
         return self._restore(lines, caller, dry_run=dry_run)
 
 
-class RestoreItems(SyncTools, Generic[D]):
+@dataclass(frozen=True, slots=True)
+class RestoreItems(Generic[D]):
     """Writes items with what was decided on their skills, all at once, so that no classifier decides in between.
 
-    Parameters
-    ----------
-    skills : SkillsOfItems
-    known : KnownRequests
-        See `ItemWriter`: packaged requests are no part of a line.
+    Packaged requests are no part of a line.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        embedder: Embedder,
-        servers: ServersOfItems,
-        skills: SkillsOfItems[D],
-        known: KnownRequests = NOTHING_KNOWN,
-        **options: Unpack[JobOptions],
-    ) -> None:
-        super().__init__(database, embedder, servers, known, **options)
-        self._skills = skills
+    writer: Writer
+    servers: ServersOfItems
+    skills: SkillsOfItems[D]
+    known: KnownRequests = NOTHING_KNOWN
 
     def __call__(self, items: Sequence[object], caller: Caller, *, dry_run: bool = False) -> SyncReport:
-        """Write lines of items, `MAX_ITEMS` at most; see `BulkWrite`."""
-        restoring = _Restoring(self._writer, self._servers, caller, self._database, self._skills)
-        return self._carry_out(restoring, items, dry_run=dry_run)
+        """Write lines of items, `MAX_ITEMS` at most; see `write_many`."""
+        database = self.writer.database
+        of_items = ItemSteps(database, self.servers, caller, self.known)
+        steps = _RestoreSteps(of_items, self.servers, caller, database, self.skills)
+        kind = replace(ITEMS, noun="line", warnings=self._warnings)
+        return write_many(self.writer, kind, items, steps, caller, dry_run=dry_run)
+
+    def _warnings(self, raw: object) -> Sequence[FieldProblem]:
+        found = [*ITEMS.warnings(_item_of(raw))]
+        if isinstance(raw, Mapping):
+            of_skills = self.skills.warnings(raw.get(_SKILLS))
+            found += [replace(one, field=f"{_SKILLS}.{one.field}") for one in of_skills]
+        return found[:MAX_WARNINGS]
 
 
-class _Restoring(ItemsWriting, Generic[D]):
-    noun = "line"
+@dataclass(slots=True)
+class _Beside(Generic[D]):
+    """What a line says beside its item; None of what it does not say."""
 
+    created_at: datetime | None = None
+    is_switched_off: bool | None = None
+    decided: D | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Restored(Generic[D]):
+    """A line as it was read."""
+
+    placed: PlacedItem
+    beside: _Beside[D]
+
+    @property
+    def index(self) -> int:
+        return self.placed.index
+
+    @property
+    def key(self) -> ItemKey:
+        return self.placed.key
+
+    @property
+    def names(self) -> dict[str, object]:
+        return self.placed.names
+
+
+class _RestoreSteps(Generic[D]):
     def __init__(
         self,
-        writer: ItemWriter,
+        items: ItemSteps,
         servers: ServersOfItems,
         caller: Caller,
         database: Database,
         skills: SkillsOfItems[D],
     ) -> None:
-        super().__init__(writer, servers, caller)
+        self._items = items
+        self._servers = servers
+        self._caller = caller
         self._database = database
         self._skills = skills
-        self._decided: dict[int, D] = {}
-        self._created: dict[int, datetime | None] = {}
-        self._switched_off: dict[int, bool] = {}
-        self._refused: dict[int, FieldProblem] = {}
-        self._has_news = False
 
-    def warnings(self, raw: object) -> Sequence[FieldProblem]:
-        found = [*super().warnings(_item_of(raw))]
-        if isinstance(raw, Mapping):
-            of_skills = self._skills.warnings(raw.get(_SKILLS))
-            found += [replace(one, field=f"{_SKILLS}.{one.field}") for one in of_skills]
-        return found[:MAX_WARNINGS]
+    def decode(self, index: int, raw: object) -> _Restored[D]:
+        beside: _Beside[D] = _Beside()
+        problems = list(self._read_beside(beside, raw)) if isinstance(raw, Mapping) else []
+        return _Restored(together(problems, lambda: self._items.decode(index, _item_of(raw))), beside)
 
-    def read(self, index: int, raw: object) -> PlacedItem:
-        problems = list(self._read_beside(index, raw)) if isinstance(raw, Mapping) else []
-        return together(problems, lambda: super(_Restoring, self).read(index, _item_of(raw)))
-
-    def _read_beside(self, index: int, raw: Mapping[str, Any]) -> Iterator[FieldProblem]:
+    def _read_beside(self, beside: _Beside[D], raw: Mapping[str, Any]) -> Iterator[FieldProblem]:
         """Read what a line has beside its item; yield what is wrong with it."""
         try:
-            self._created[index] = moment(raw, _CREATED)
+            beside.created_at = moment(raw, _CREATED)
         except InvalidInput as error:
             yield from error.problems
         if (off := raw.get(_SWITCHED_OFF)) is not None:
             if isinstance(off, bool):
-                self._switched_off[index] = off
+                beside.is_switched_off = off
             else:
                 yield FieldProblem(_SWITCHED_OFF, "must be true or false")
         if raw.get(_SKILLS) is not None:
             try:
-                self._decided[index] = self._skills.read(raw[_SKILLS])
+                beside.decided = self._skills.read(raw[_SKILLS])
             except InvalidInput as error:
                 yield from error.moved(lambda field: f"{_SKILLS}.{field}").problems
 
-    def prepare(self, incoming: Sequence[PlacedItem], deadline: Deadline) -> bool:
-        places = [thing.index for thing in incoming if thing.index in self._decided]
-        decided = [self._decided[place] for place in places]
-        problems = self._database.read(lambda session: self._skills.unknown(session, decided, self.caller))
-        self._refused = {place: found for place, found in zip(places, problems, strict=True) if found is not None}
-        return super().prepare([thing for thing in incoming if thing.index not in self._refused], deadline)
-
-    def settled(self, thing: PlacedItem) -> ItemOutcome | None:
-        if (problem := self._refused.get(thing.index)) is not None:
-            moved = replace(problem, field=f"{_SKILLS}.{problem.field}")
-            return self.failed(thing.index, InvalidInput.of([moved]), thing)
+    def diff(self, incoming: Sequence[_Restored[D]]) -> Diff[ItemOutcome]:
+        said = [(thing, thing.beside.decided) for thing in incoming if thing.beside.decided is not None]
+        decided = [one for _, one in said]
+        problems = self._database.read(lambda session: self._skills.unknown(session, decided, self._caller))
+        refused = {
+            thing.index: ItemOutcome(
+                thing.index, "failed", problems=(replace(found, field=f"{_SKILLS}.{found.field}"),), key=thing.key
+            )
+            for (thing, _), found in zip(said, problems, strict=True)
+            if found is not None
+        }
+        diff = self._items.diff([thing.placed for thing in incoming if thing.index not in refused])
         # Whether its skills and its switch are the same shows in the transaction only.
-        is_more = thing.index in self._decided or thing.index in self._switched_off
-        return None if is_more else super().settled(thing)
+        plain = {thing.index for thing in incoming if thing.beside.decided is thing.beside.is_switched_off is None}
+        same = {index: outcome for index, outcome in diff.outcomes.items() if index in plain}
+        return replace(diff, outcomes=same | refused)
 
-    def store(self, session: Session, some: Sequence[PlacedItem]) -> ItemsDone:
-        org_id, names = self.caller.org_id, {thing.key.server for thing in some if thing.key.server}
+    def store(self, session: Session, some: Sequence[_Restored[D]], vectors: Vectors) -> Stored[ItemOutcome]:
+        org_id, names = self._caller.org_id, {thing.key.server for thing in some if thing.key.server}
         servers = self._servers.lock(session, org_id, list(names))
-        reserved = self._reserve(session, [thing for thing in some if thing.key not in self._states.stored])
+        reserved = self._reserve(session, [thing for thing in some if thing.key not in self._items.states.stored])
         switched = self._switch(session, some, self._servers.disabled(session, servers))
-        done = super().store(session, some)
-        if switched:
-            self._servers.refresh(session, servers)
-        index_of = {outcome.id: index for index, outcome in done.outcomes.items() if outcome.id is not None}
-        decided = {id_: self._decided[index] for id_, index in index_of.items() if index in self._decided}
-        changed = self._skills.write(session, decided, self.caller) if decided else set()
+        stored = self._items.store(session, [thing.placed for thing in some], vectors)
+        outcomes, decided = stored.outcomes, {}
         for thing in some:
-            outcome = done.outcomes[thing.index]
+            if (id_ := outcomes[thing.index].id) is not None and thing.beside.decided is not None:
+                decided[id_] = thing.beside.decided
+        changed = self._skills.write(session, decided, self._caller) if decided else set()
+        for thing in some:
+            outcome = outcomes[thing.index]
             if thing.key in reserved:
-                done.outcomes[thing.index] = replace(outcome, status="created")
+                outcomes[thing.index] = replace(outcome, status="created")
             elif outcome.status == "unchanged" and (outcome.id in changed or thing.key in switched):
-                done.outcomes[thing.index] = replace(outcome, status="updated")
-        self._has_news = bool(changed or switched)
-        return done
+                outcomes[thing.index] = replace(outcome, status="updated")
+        derive = partial(self._servers.refresh, server_ids=servers) if switched else stored.derive
+        return replace(stored, is_news=stored.is_news or bool(changed or switched), derive=derive)
 
-    def is_news(self, done: ItemsDone) -> bool:
-        return self._has_news or super().is_news(done)
-
-    def _switch(self, session: Session, some: Sequence[PlacedItem], disabled_servers: Iterable[str]) -> set[ItemKey]:
+    def _switch(self, session: Session, some: Sequence[_Restored[D]], disabled_servers: Iterable[str]) -> set[ItemKey]:
         """Switch items off, or no longer, as their lines say; return those that were otherwise."""
         rows = [
-            {**thing.key._asdict(), "is_switched_off": self._switched_off[thing.index]}
+            {**thing.key._asdict(), "is_switched_off": thing.beside.is_switched_off}
             for thing in some
-            if thing.index in self._switched_off
+            if thing.beside.is_switched_off is not None
         ]
         if not rows:
             return set()
         switched = session.run(
             "restore_switches",
-            org_id=self.caller.org_id,
+            org_id=self._caller.org_id,
             rows=json.dumps(rows),
             disabled_servers=sorted(disabled_servers),
         )
         return {ItemKey(*row) for row in switched}
 
-    def _reserve(self, session: Session, new: Sequence[PlacedItem]) -> set[ItemKey]:
+    def _reserve(self, session: Session, new: Sequence[_Restored[D]]) -> set[ItemKey]:
         if not new:
             return set()
         rows = [
-            {"place": thing.index, **thing.key._asdict(), "created_at": iso(self._created[thing.index])}
+            {"place": thing.index, **thing.key._asdict(), "created_at": iso(thing.beside.created_at)}
             for thing in new
         ]  # fmt: skip
-        reserved = session.run("reserve_items", org_id=self.caller.org_id, rows=json.dumps(rows))
+        reserved = session.run("reserve_items", org_id=self._caller.org_id, rows=json.dumps(rows))
         return {ItemKey(*row) for row in reserved}
 
 

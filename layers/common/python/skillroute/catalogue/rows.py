@@ -1,11 +1,10 @@
-"""Items on their way into the catalogue: which of them differ from what is stored, and vectors where texts are new."""
+"""Items on their way into the catalogue: which of them differ from what is stored, and whose texts are new."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
 from skillroute.catalogue.model import ItemContent, ItemKey, ToolRequest, are_packaged
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
@@ -18,15 +17,10 @@ from skillroute.catalogue.text import (
     text_with,
 )
 from skillroute.core.bulk.outcomes import Status
-from skillroute.core.caller import Caller
-from skillroute.core.documents.embed import Embedded, embed_committed, embed_within
+from skillroute.core.bulk.write import Vectors
 from skillroute.core.documents.texts import IndexedText
-from skillroute.core.embedding.model import Vector
-from skillroute.core.embedding.port import Embedder
-from skillroute.core.embedding.views import Refusal
 from skillroute.core.hashing import content_hash, text_hash
-from skillroute.core.postgres.database import Database, Session
-from skillroute.core.time.deadline import Deadline
+from skillroute.core.postgres.database import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +77,26 @@ class States:
             return False
         return stored.text_hash == self.text_of(item).hash
 
+    def new_texts(self, items: Iterable[IncomingItem]) -> dict[str, Sequence[str]]:
+        """Return the views of the texts that have no vector yet, by the texts' hashes."""
+        texts = (self.text_of(item) for item in items if not self.has_vector(item))
+        return {text.hash: text.embedding_texts for text in texts}
+
+    def rows(self, items: Iterable[IncomingItem], vectors: Vectors) -> list[ItemRow]:
+        """Return rows of those items that differ from what is stored."""
+        rows = []
+        for item in items:
+            if self.is_unchanged(item):
+                continue
+            text, requests, stored = self.text_of(item), self.requests_of(item), self.stored.get(item.key)
+            # What somebody wrote and an item leaves out is in the database: only packaged ones are added.
+            added = requests if are_packaged(requests) else self.said_requests(item)
+            content = item.content if added == item.content.requests else replace(item.content, requests=added)
+            drops = not requests and stored is not None and are_packaged(stored.requests)
+            vector = vectors.by_key.get(text.hash)
+            rows.append(ItemRow(content, item.content_hash, text, vector, drops_packaged=drops))
+        return rows
+
     def is_unchanged(self, item: IncomingItem) -> bool:
         """Return whether nothing of an item is left to be written."""
         stored = self.stored.get(item.key)
@@ -125,87 +139,21 @@ class IncomingItem:
         return "created" if written.created else "unchanged" if same else "updated"
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedItems:
-    """Items, and the vectors of those whose text is new, or why there is none, by the text's hash."""
-
-    items: Sequence[IncomingItem]
-    vectors: Mapping[str, Vector | Refusal]
-    embedding_unavailable: bool = False
-
-    def rows(self, states: States) -> list[ItemRow]:
-        """Return rows of those that differ from what is stored."""
-        changed = [item for item in self.items if not states.is_unchanged(item)]
-        rows = []
-        for item in changed:
-            text, requests, stored = states.text_of(item), states.requests_of(item), states.stored.get(item.key)
-            # What somebody wrote and an item leaves out is in the database: only packaged ones are added.
-            added = requests if are_packaged(requests) else states.said_requests(item)
-            content = item.content if added == item.content.requests else replace(item.content, requests=added)
-            drops = not requests and stored is not None and are_packaged(stored.requests)
-            rows.append(ItemRow(content, item.content_hash, text, self.vectors.get(text.hash), drops_packaged=drops))
-        return rows
+def read_states(session: Session, org_id: str | None, keys: Sequence[ItemKey], known: KnownRequests) -> States:
+    """Return what is stored of items of an organisation."""
+    items = ItemRepository(session)
+    return States(items.states(org_id, keys), items.server_texts(org_id, {key.server for key in keys}), known)
 
 
-class ItemWriter:
-    """Writes items, for all that do so: PUT of items, and of servers with their tools.
+def upsert(session: Session, org_id: str | None, rows: Sequence[ItemRow], vectors: Vectors) -> dict[ItemKey, Written]:
+    """Write rows as items of an organisation; those that are the same already are left out."""
+    embedded = any(row.embedding is not None for row in rows)  # or refused, which is stored with the model as well
+    return ItemRepository(session).upsert(org_id, vectors.model if embedded else None, rows) if rows else {}
 
-    Parameters
-    ----------
-    database, embedder
-    known : KnownRequests
-        What tools get that nobody has written requests for; by default nothing.
-    """
 
-    def __init__(self, database: Database, embedder: Embedder, known: KnownRequests = NOTHING_KNOWN) -> None:
-        self._database = database
-        self._embedder = embedder
-        self._known = known
-
-    def states(self, items: Iterable[IncomingItem], caller: Caller) -> States:
-        """Return what is stored of items."""
-        keys = [item.key for item in items]
-        return self._database.read(lambda session: self.read_states(session, keys, caller))
-
-    def read_states(self, session: Session, keys: Sequence[ItemKey], caller: Caller) -> States:
-        """Return what is stored of items of the caller's organisation, within a transaction."""
-        items = ItemRepository(session)
-        server_texts = items.server_texts(caller.org_id, {key.server for key in keys})
-        return States(items.states(caller.org_id, keys), server_texts, self._known)
-
-    def embedded(self, items: Sequence[IncomingItem], states: States, deadline: Deadline) -> EmbeddedItems:
-        """Embed the texts that are new, as far as that goes; the items are stored all the same."""
-        new_text = [item for item in items if not states.has_vector(item)]
-        texts = [states.text_of(item) for item in new_text]
-        views = [text.embedding_texts for text in texts]
-        vectors = embed_within(self._embedder, views, deadline, what="items")
-        hashes = (text.hash for text in texts)
-        vector_of = dict(zip(hashes, vectors, strict=False))
-        return EmbeddedItems(items, vector_of, embedding_unavailable=len(vectors) < len(new_text))
-
-    def upsert(self, session: Session, rows: Sequence[ItemRow], caller: Caller) -> dict[ItemKey, Written]:
-        """Write rows as items of the caller's organisation; those that are the same already are left out."""
-        embedded = any(row.embedding is not None for row in rows)  # or refused, which is stored with the model as well
-        return (
-            ItemRepository(session).upsert(caller.org_id, self._embedder.model if embedded else None, rows)
-            if rows
-            else {}
-        )
-
-    def embed_overtaken(
-        self,
-        rows: Iterable[ItemRow],
-        written: Mapping[ItemKey, Written],
-        deadline: Deadline,
-        others: Iterable[int] = (),
-    ) -> Embedded:
-        """Embed what was to keep a vector that somebody else's newer text had thrown away in the meantime.
-
-        `others` are ids of items that wait for a vector for another reason.
-        """
-        ours = [written[row.content.key] for row in rows if row.content.key in written]
-        ids = {stored.id for stored in ours if not stored.is_embedded and not stored.is_refused}.union(others)
-        return embed_committed(self._database, self._embedder, TOOL_DOCUMENTS, sorted(ids), deadline, what="items")
+def without_vector(written: Mapping[ItemKey, Written]) -> set[int]:
+    """Return the ids of items that wait for one: somebody else's newer text may have thrown it away meanwhile."""
+    return {stored.id for stored in written.values() if not stored.is_embedded and not stored.is_refused}
 
 
 def indexed_text(content: ItemContent) -> IndexedText:

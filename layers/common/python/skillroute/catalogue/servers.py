@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from skillroute.core.documents.embed import Embedded
 from skillroute.core.postgres.database import Session
-from skillroute.core.time.deadline import Deadline
 
 
 class ServersOfItems(Protocol):
@@ -26,11 +24,4 @@ class ServersOfItems(Protocol):
 
     def refresh(self, session: Session, server_ids: Sequence[int]) -> None:
         """Derive, within the transaction, what servers are found by, once their tools are written."""
-        ...
-
-    def embed(self, server_ids: Sequence[int], deadline: Deadline) -> Embedded:
-        """Embed, after the commit, servers whose text changed.
-
-        It never raises `SkillrouteError`.
-        """
         ...

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Unpack
 
 from skillroute.catalogue.access import visible_item
-from skillroute.catalogue.model import Item, ToolRequest, are_peoples
+from skillroute.catalogue.model import Item, ItemKey, ToolRequest, are_peoples
 from skillroute.catalogue.repository import ItemRepository
-from skillroute.catalogue.rows import IncomingItem, ItemWriter
+from skillroute.catalogue.rows import IncomingItem
 from skillroute.catalogue.servers import ServersOfItems
-from skillroute.catalogue.sync import ItemOutcome, ItemsDone, ItemsWriting, PlacedItem
-from skillroute.core.bulk.write import BulkWrite
+from skillroute.catalogue.sync import ITEMS
+from skillroute.catalogue.write import ItemOutcome, ItemSteps, PlacedItem
+from skillroute.core.bulk.write import Diff, Stored, Vectors, Writer, write_many
 from skillroute.core.caller import Caller
-from skillroute.core.documents.embed import JobOptions
-from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors.model import FieldProblem, InvalidInput, NotFound
-from skillroute.core.postgres.database import Database, Session
+from skillroute.core.errors.model import InvalidInput, NotFound
+from skillroute.core.postgres.database import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +26,15 @@ class RequestsOfItem:
     texts: tuple[str, ...]
 
 
-class SetRequests(BulkWrite):
+@dataclass(frozen=True, slots=True)
+class SetRequests:
     """Writes requests with the source `llm`.
 
     The tool is embedded again, as its text is another one; that it is classified again nothing asks for.
-
-    Parameters
-    ----------
-    servers : ServersOfItems
-        As `SyncTools` takes it.
     """
 
-    def __init__(
-        self, database: Database, embedder: Embedder, servers: ServersOfItems, **options: Unpack[JobOptions]
-    ) -> None:
-        super().__init__(database, embedder, **options)
-        self._writer = ItemWriter(database, embedder)
-        self._servers = servers
+    writer: Writer
+    servers: ServersOfItems
 
     def items(self, item_ids: Sequence[int], org_id: str | None) -> dict[int, Item]:
         """Return the organisation's own items of these ids, those that are switched off as well."""
@@ -53,7 +43,7 @@ class SetRequests(BulkWrite):
             found = (ItemRepository(session).get(item_id, org_id) for item_id in item_ids)
             return {item.id: item for item in found if item is not None and item.org_id == org_id}
 
-        return self._database.read(read)
+        return self.writer.database.read(read)
 
     def __call__(self, wanted: Sequence[RequestsOfItem], org_id: str | None) -> set[int]:
         """Write requests of an organisation's own items, `MAX_ITEMS` at most; return the ids of those that have them.
@@ -66,51 +56,70 @@ class SetRequests(BulkWrite):
             Nothing was written.
         """
         by_key = {one.item.content.key: one for one in wanted}
-        writing = _RequestsWriting(self._writer, self._servers, Caller(org_id=org_id))
-        report = self._carry_out(writing, list(by_key.values()))
-        return {by_key[one.key].item.id for one in report.outcomes if one.key and one.index not in writing.overtaken}
+        caller = Caller(org_id=org_id)
+        steps = _RequestSteps(ItemSteps(self.writer.database, self.servers, caller), self.servers, caller)
+        kind = replace(ITEMS, warnings=lambda _: ())
+        report = write_many(self.writer, kind, list(by_key.values()), steps, caller)
+        return {by_key[one.key].item.id for one in report.outcomes if one.key and one.index not in steps.overtaken}
 
 
-class _RequestsWriting(ItemsWriting):
-    def __init__(self, writer: ItemWriter, servers: ServersOfItems, caller: Caller) -> None:
-        super().__init__(writer, servers, caller)
-        self._seen: dict[int, RequestsOfItem] = {}
+@dataclass(frozen=True, slots=True)
+class _Requested:
+    """An item with its new requests, and as it was read."""
+
+    placed: PlacedItem
+    seen: Item
+
+    @property
+    def index(self) -> int:
+        return self.placed.index
+
+    @property
+    def key(self) -> ItemKey:
+        return self.placed.key
+
+    @property
+    def names(self) -> dict[str, object]:
+        return self.placed.names
+
+
+class _RequestSteps:
+    def __init__(self, items: ItemSteps, servers: ServersOfItems, caller: Caller) -> None:
+        self._items = items
+        self._servers = servers
+        self._caller = caller
         self.overtaken: set[int] = set()
 
-    def warnings(self, raw: object) -> Sequence[FieldProblem]:
-        return ()
-
-    def read(self, index: int, raw: object) -> PlacedItem:
+    def decode(self, index: int, raw: object) -> _Requested:
         if not isinstance(raw, RequestsOfItem):
-            raise InvalidInput(self.noun, "must come with the requests that it is to have")
-        self._seen[index] = raw
+            raise InvalidInput("item", "must come with the requests that it is to have")
         requests = tuple(ToolRequest(text, "llm") for text in raw.texts)
-        return PlacedItem(index, IncomingItem.of(replace(raw.item.content, requests=requests)))
+        item = IncomingItem.of(replace(raw.item.content, requests=requests))
+        return _Requested(PlacedItem(index, item), raw.item)
 
-    def settled(self, thing: PlacedItem) -> ItemOutcome | None:
-        return None  # whether it is still the same shows in the transaction only
+    def diff(self, incoming: Sequence[_Requested]) -> Diff[ItemOutcome]:
+        # Whether one is still the same shows in the transaction only.
+        return replace(self._items.diff([thing.placed for thing in incoming]), outcomes={})
 
-    def store(self, session: Session, some: Sequence[PlacedItem]) -> ItemsDone:
+    def store(self, session: Session, some: Sequence[_Requested], vectors: Vectors) -> Stored[ItemOutcome]:
         # In the order of a `PUT`: servers, then items by their keys.
-        self._servers.lock(session, self.caller.org_id, list({thing.key.server for thing in some if thing.key.server}))
+        self._servers.lock(session, self._caller.org_id, list({thing.key.server for thing in some if thing.key.server}))
         current = [thing for thing in sorted(some, key=lambda thing: thing.key) if self._is_current(session, thing)]
-        left = {thing.index: self._left(thing) for thing in some if thing not in current}
+        left = {
+            thing.index: ItemOutcome(thing.index, "unchanged", id=thing.seen.id, key=thing.key)
+            for thing in some
+            if thing not in current
+        }
         self.overtaken = set(left)
-        if not current:
-            return ItemsDone(outcomes=left, rows=(), written={}, servers=())
-        done = super().store(session, current)
-        done.outcomes |= left
-        return done
+        stored = self._items.store(session, [thing.placed for thing in current], vectors) if current else Stored()
+        stored.outcomes |= left
+        return stored
 
-    def _is_current(self, session: Session, thing: PlacedItem) -> bool:
+    def _is_current(self, session: Session, thing: _Requested) -> bool:
         """Lock an item, and return whether it says what it said, and no person has written requests since."""
-        seen = self._seen[thing.index].item
-        ItemRepository(session).lock(seen.id, self.caller.org_id)
+        ItemRepository(session).lock(thing.seen.id, self._caller.org_id)
         try:
-            now = visible_item(session, seen.id, self.caller)
+            now = visible_item(session, thing.seen.id, self._caller)
         except NotFound:
             return False
-        return now.content_hash == seen.content_hash and not are_peoples(now.content.requests)
-
-    def _left(self, thing: PlacedItem) -> ItemOutcome:
-        return ItemOutcome(thing.index, "unchanged", id=self._seen[thing.index].item.id, key=thing.key)
+        return now.content_hash == thing.seen.content_hash and not are_peoples(now.content.requests)

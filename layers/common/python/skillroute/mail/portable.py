@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from skillroute.core.bulk.write import Diff, Stored, Vectors, Writer, write_many
 from skillroute.core.caller import Caller
-from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors.model import FieldProblem, InvalidInput
+from skillroute.core.errors.model import InvalidInput
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, moment, shown_moment
-from skillroute.core.postgres.database import Database, Session
+from skillroute.core.postgres.database import Session
 from skillroute.mail.model import MailKind, Message, agent_key
-from skillroute.mail.report import MailReport
-from skillroute.mail.rows import IncomingMail, MailWritten
-from skillroute.mail.sync import MAX_MAIL, MailWriting, SyncMail
+from skillroute.mail.report import MailOutcome, MailReport
+from skillroute.mail.rows import IncomingMail
+from skillroute.mail.sync import MAX_MAIL, MailSteps, kind_of, now_ts
 
 _ACKNOWLEDGED = "acknowledged"
 
@@ -69,46 +69,51 @@ class PortableMail:
         return self._restore(self._kind, lines, caller, dry_run=dry_run)
 
 
-class RestoreMail(SyncMail):
-    """Writes mail of lines, with who had acknowledged it."""
+@dataclass(frozen=True, slots=True)
+class RestoreMail:
+    """Writes mail of lines, with who had acknowledged it; see `SyncMail`."""
+
+    writer: Writer
 
     def __call__(
         self, kind: MailKind, things: Sequence[object], caller: Caller, *, dry_run: bool = False
     ) -> MailReport:
-        """Write lines of one kind, as many as a bulk write takes; see `BulkWrite`."""
-        restoring = _Restoring(kind, self._database, self._embedder, caller, self._now_ts())
-        return self._carry_out(restoring, things, dry_run=dry_run)
+        """Write lines of one kind, as many as a bulk write takes; see `write_many`."""
+        of_mail = kind_of(kind)
+        lines = replace(of_mail, noun="line", warnings=lambda raw: of_mail.warnings(_without_acknowledged(raw)))
+        steps = _RestoreSteps(MailSteps(kind, self.writer.database, caller, now_ts()))
+        return write_many(self.writer, lines, things, steps, caller, dry_run=dry_run)
 
 
-class _Restoring(MailWriting):
-    def __init__(self, kind: MailKind, database: Database, embedder: Embedder, caller: Caller, now_ts: int) -> None:
-        super().__init__(kind, database, embedder, caller, now_ts)
-        self.noun = "line"
+class _RestoreSteps:
+    def __init__(self, mail: MailSteps) -> None:
+        self._mail = mail
         self._acknowledged: dict[int, dict[str, datetime]] = {}
 
-    def warnings(self, raw: object) -> Sequence[FieldProblem]:
-        return super().warnings(_without_acknowledged(raw))
-
-    def read(self, index: int, raw: object) -> IncomingMail:
-        incoming = super().read(index, _without_acknowledged(raw))
+    def decode(self, index: int, raw: object) -> IncomingMail:
+        incoming = self._mail.decode(index, _without_acknowledged(raw))
         if isinstance(raw, Mapping) and isinstance(incoming.given.content, Message):
             self._acknowledged[index] = _acknowledged(raw.get(_ACKNOWLEDGED), incoming.given.content)
         return incoming
 
-    def store(self, session: Session, some: Sequence[IncomingMail]) -> MailWritten:
-        done = super().store(session, some)
+    def diff(self, incoming: Sequence[IncomingMail]) -> Diff[MailOutcome]:
+        return self._mail.diff(incoming)
+
+    def store(self, session: Session, some: Sequence[IncomingMail], vectors: Vectors) -> Stored[MailOutcome]:
+        stored = self._mail.store(session, some, vectors)
         rows = [
             {"message_id": outcome.id, "name_key": name_key, "acknowledged_at": iso(at)}
-            for index, outcome in done.outcomes.items()
+            for index, outcome in stored.outcomes.items()
             if outcome.id is not None
             for name_key, at in self._acknowledged.get(index, {}).items()
         ]
         if rows:
             written = {row[0] for row in session.run("restore_acknowledgements", rows=json.dumps(rows))}
-            for index, outcome in done.outcomes.items():
+            for index, outcome in stored.outcomes.items():
                 if outcome.status == "unchanged" and outcome.id in written:
-                    done.outcomes[index] = replace(outcome, status="updated")
-        return done
+                    stored.outcomes[index] = replace(outcome, status="updated")
+                    stored.is_news = True
+        return stored
 
 
 def _without_acknowledged(raw: object) -> object:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from skillroute.core.bulk.outcomes import Status
-from skillroute.core.bulk.writing import Done
-from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.views import Refusal
 from skillroute.core.errors.model import InvalidInput
 from skillroute.mail.documents import MailDocument, of_agent, of_message, of_project
 from skillroute.mail.model import MailAgent, MailContent, Message, Product, Project
@@ -48,6 +45,10 @@ class IncomingMail:
     def key(self) -> str:
         return self.given.key
 
+    @property
+    def names(self) -> dict[str, object]:
+        return {"key": self.given.shown_key}
+
     def has_new_text(self, states: States) -> bool:
         """Return whether its text is not the one that is stored."""
         if self.document is None:
@@ -59,28 +60,3 @@ class IncomingMail:
         """Return what became of it."""
         problems = tuple(error.problems) if error else ()
         return MailOutcome(self.index, status, id_, problems, key=self.given.shown_key)
-
-
-@dataclass(frozen=True, slots=True)
-class Vectors:
-    """The vectors of new texts, or why there is none, by the texts' hash, and the model that they are of."""
-
-    model: EmbeddingModel | None = None
-    by_hash: Mapping[str, Vector | Refusal] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class MailWritten(Done[MailOutcome]):
-    """The outcomes of those that the database took; `made` are agents that were only named."""
-
-    made: Sequence[int] = ()
-
-    @property
-    def ids(self) -> list[int]:
-        """Return the ids of all that is stored now, whether it was before or not."""
-        return sorted({*self.made, *(outcome.id for outcome in self.outcomes.values() if outcome.id is not None)})
-
-    @property
-    def is_news(self) -> bool:
-        """Whether anything was written that others see."""
-        return bool(self.made) or any(outcome.status in {"created", "updated"} for outcome in self.outcomes.values())

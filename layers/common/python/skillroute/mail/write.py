@@ -6,15 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from skillroute.core.bulk.outcomes import Status
+from skillroute.core.bulk.write import Stored, Vectors
 from skillroute.core.caller import Caller
+from skillroute.core.documents.embed import Waiting
 from skillroute.core.errors.model import InvalidInput
 from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.postgres.database import Session
 from skillroute.mail.access import WriterRights, agent_of
+from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.documents import MailDocument, of_agent
 from skillroute.mail.model import MailAgent, MailContent, MailKind, Message, Product, Project, agent_key
+from skillroute.mail.report import MailOutcome
 from skillroute.mail.repository import MailRepository, MailState, MessageRow
-from skillroute.mail.rows import IncomingMail, MailWritten, Vectors
+from skillroute.mail.rows import IncomingMail
 from skillroute.mail.search.repository import MailSearchRepository
 
 
@@ -57,15 +61,16 @@ class _Row:
 
 def write_mail(
     session: Session, kind: MailKind, caller: Caller, incoming: Sequence[IncomingMail], vectors: Vectors
-) -> MailWritten:
+) -> Stored[MailOutcome]:
     """Write things of one kind as the caller's organisation's: those that differ from what is stored.
 
     One that names a project that is not there, or that the caller may not look at, has failed, and so has one that is
     there and out of the caller's sight. The caller has locked the organisation's mail.
     """
-    done = MailWritten()
+    outcomes: dict[int, MailOutcome] = {}
+    made: Sequence[int] = ()  # agents that were only named
     org_id = caller.org_id
-    rows = _rows(session, kind, caller, incoming, done)
+    rows = _rows(session, kind, caller, incoming, outcomes)
     changed = [row for row in rows if row.status != "unchanged"]
     products = [(row.content, row.hash, row.project_ids) for row in changed if isinstance(row.content, Product)]
     if products:
@@ -77,17 +82,19 @@ def write_mail(
         for row, id_ in zip(new, MailRepository(session).new_ids(len(new)) if new else (), strict=True):
             row.id = id_
         _store(session, org_id, [row.document() for row in changed], vectors)
-        done.made = _put(session, org_id, changed)
+        made = _put(session, org_id, changed)
         agent = None if caller.is_operator else agent_of(caller)
         if kind == "project" and new and agent is not None:
-            done.made = _join(session, org_id, agent, [row.id for row in new])
+            made = _join(session, org_id, agent, [row.id for row in new])
     for row in rows:
-        done.outcomes[row.incoming.index] = row.incoming.outcome(row.status, row.id)
-    return done
+        outcomes[row.incoming.index] = row.incoming.outcome(row.status, row.id)
+    # The ids of products are other things' among the documents.
+    waiting = () if kind == "product" else sorted({*made, *(row.id for row in rows)})
+    return Stored(outcomes, bool(made or changed), [Waiting(MAIL_DOCUMENTS, waiting, "mail")])
 
 
 def _rows(
-    session: Session, kind: MailKind, caller: Caller, incoming: Sequence[IncomingMail], done: MailWritten
+    session: Session, kind: MailKind, caller: Caller, incoming: Sequence[IncomingMail], outcomes: dict[int, MailOutcome]
 ) -> list[_Row]:
     rights = WriterRights.of(session, caller)
     states = MailRepository(session).states(kind, caller.org_id, [thing.key for thing in incoming])
@@ -99,7 +106,7 @@ def _rows(
         try:
             rows.append(_row(kind, thing, states.get(thing.key), rights, project_ids, dates))
         except InvalidInput as error:
-            done.outcomes[thing.index] = thing.outcome("failed", error=error)
+            outcomes[thing.index] = thing.outcome("failed", error=error)
     return rows
 
 
@@ -248,5 +255,5 @@ def _join(session: Session, org_id: str | None, name: str, project_ids: Sequence
 
 def _store(session: Session, org_id: str | None, documents: Sequence[MailDocument], vectors: Vectors) -> None:
     if documents:
-        beside = [(document, vectors.by_hash.get(document.text_hash)) for document in documents]
+        beside = [(document, vectors.by_key.get(document.text_hash)) for document in documents]
         MailRepository(session).put_documents(org_id, vectors.model, beside)

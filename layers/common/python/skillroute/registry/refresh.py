@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from skillroute.core.documents.checks import MAX_FINDINGS, Finding
-from skillroute.core.documents.embed import Embedded, embed_committed
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
 from skillroute.core.documents.texts import IndexedText
-from skillroute.core.embedding.port import Embedder
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.time.deadline import Deadline
 from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.repository import RegistryRepository
 from skillroute.registry.text import EntityText, embedding_text, placed_words
@@ -91,17 +88,3 @@ def indexed_text(source: EntityText) -> IndexedText:
     """Return what an entity says to the index by meaning; its words are not BM25's (docs/adr/0016)."""
     text = embedding_text(source)
     return IndexedText((text,), "", text_hash(text))
-
-
-class EmbedEntities:
-    """Gives vectors to entities right after the commit that changed their text."""
-
-    def __init__(self, database: Database, embedder: Embedder) -> None:
-        self._database = database
-        self._embedder = embedder
-
-    def __call__(self, entity_ids: Sequence[int], deadline: Deadline | None) -> Embedded:
-        """Embed those of these entities that have no vector, as far as that goes; see `embed_committed`."""
-        return embed_committed(
-            self._database, self._embedder, REGISTRY_DOCUMENTS, entity_ids, deadline, what="entities"
-        )

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillroute.core.documents.embed import Embedded
-from skillroute.core.embedding.port import Embedder
-from skillroute.core.postgres.database import Database, Session
-from skillroute.core.time.deadline import Deadline
-from skillroute.registry.refresh import EmbedEntities, refresh
+from skillroute.core.postgres.database import Session
+from skillroute.registry.refresh import refresh
 from skillroute.registry.repository import RegistryRepository
 
 
 class RegisteredServers:
     """The servers that are registered; of names that are not, there is nothing to do."""
-
-    def __init__(self, database: Database, embedder: Embedder) -> None:
-        self._embed_entities = EmbedEntities(database, embedder)
 
     def lock(self, session: Session, org_id: str | None, names: Sequence[str]) -> list[int]:
         """Lock an organisation's servers of these names to the end of the transaction; return their ids."""
@@ -29,7 +23,3 @@ class RegisteredServers:
     def refresh(self, session: Session, server_ids: Sequence[int]) -> None:
         """Derive, within the transaction, what servers are found by."""
         refresh(session, server_ids)
-
-    def embed(self, server_ids: Sequence[int], deadline: Deadline) -> Embedded:
-        """Embed servers whose text changed. It never raises `SkillrouteError`."""
-        return self._embed_entities(server_ids, deadline)

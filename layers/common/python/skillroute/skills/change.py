@@ -94,14 +94,7 @@ class ChangeSkill(SkillWriter):
             if together_with is None and (fields, is_active) == (_fields(before), before.is_active):
                 return before
             change = _Change(self._prepared(before, fields), is_active, before)
-
-            def write(session: Session) -> Skill:
-                after = _write(session, change, caller)
-                if together_with is not None:
-                    together_with(session)
-                return after
-
-            return self._database.transact(write)
+            return self._database.transact(lambda session: _write(session, change, caller, together_with))
 
         after = _OVERTAKEN.run(attempt, again=lambda error: isinstance(error, _Overtaken))
         self._after_commit()
@@ -173,7 +166,9 @@ def _fields(skill: Skill) -> SkillFields:
     return SkillFields.model_construct(**_current(skill))
 
 
-def _write(session: Session, change: _Change, caller: Caller) -> Skill:
+def _write(
+    session: Session, change: _Change, caller: Caller, together_with: Callable[[Session], object] | None
+) -> Skill:
     prepared = change.prepared
     if change.is_active != change.before.is_active:
         # A tool that joins or leaves at this moment would go on saying what the skill was before.
@@ -189,4 +184,6 @@ def _write(session: Session, change: _Change, caller: Caller) -> Skill:
     after = SkillRepository(session).get(prepared.skill.id, caller.org_id) if changed else None
     if after is None:
         raise _Overtaken(f"skill {prepared.skill.id} is being changed by others; try again")
+    if together_with is not None:
+        together_with(session)
     return after

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from skillroute.core.bulk.outcomes import Report
-from skillroute.core.bulk.writing import Done
+from skillroute.core.bulk.write import Diff, Stored, Vectors, Writer, write_many
 from skillroute.core.caller import Caller
-from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors.model import InvalidInput
 from skillroute.core.observability import Metric
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, moment, shown_moment
-from skillroute.core.postgres.database import Database, Session
+from skillroute.core.postgres.database import Session
 from skillroute.skills.repository import SkillRepository
-from skillroute.skills.sync import MAX_SKILLS_OF_CALL, PlacedSkill, SkillOutcome, SkillsWriting, SyncSkills
+from skillroute.skills.sync import MAX_SKILLS_OF_CALL, SKILLS, PlacedSkill, SkillOutcome, SkillSteps
 
 
 class PortableSkills:
@@ -40,46 +40,51 @@ class PortableSkills:
         return self._restore(lines, caller, dry_run=dry_run)
 
 
-class RestoreSkills(SyncSkills):
+@dataclass(frozen=True, slots=True)
+class RestoreSkills:
     """Writes skills of lines: created, or written over."""
 
+    writer: Writer
+
     def __call__(self, skills: Sequence[object], caller: Caller, *, dry_run: bool = False) -> Report[SkillOutcome]:
-        """Write lines of skills, `MAX_SKILLS_OF_CALL` at most; see `BulkWrite`."""
-        return self._carry_out(_Restoring(self._database, self._embedder, caller), skills, dry_run=dry_run)
+        """Write lines of skills, `MAX_SKILLS_OF_CALL` at most; see `write_many`."""
+        steps = _RestoreSteps(SkillSteps(self.writer.database, caller), caller)
+        return write_many(self.writer, _LINES, skills, steps, caller, dry_run=dry_run)
 
 
-class _Restoring(SkillsWriting):
-    noun = "line"
-    metrics: ClassVar = (Metric.SKILL_LINES_WRITTEN, Metric.SKILL_LINES_FAILED)
+_LINES = replace(SKILLS, noun="line", metrics=(Metric.SKILL_LINES_WRITTEN, Metric.SKILL_LINES_FAILED))
 
-    def __init__(self, database: Database, embedder: Embedder, caller: Caller) -> None:
-        super().__init__(database, embedder, caller)
+
+class _RestoreSteps:
+    def __init__(self, skills: SkillSteps, caller: Caller) -> None:
+        self._skills = skills
+        self._caller = caller
         self._created: dict[int, datetime | None] = {}
 
-    def read(self, index: int, raw: object) -> PlacedSkill:
+    def decode(self, index: int, raw: object) -> PlacedSkill:
         if not isinstance(raw, Mapping):
             raise InvalidInput("line", "must be an object")
         self._created[index] = moment(raw, "created_at")
-        return super().read(index, raw)
+        return self._skills.decode(index, raw)
 
-    def store(self, session: Session, some: Sequence[PlacedSkill]) -> Done[SkillOutcome]:
+    def diff(self, incoming: Sequence[PlacedSkill]) -> Diff[SkillOutcome]:
+        return self._skills.diff(incoming)
+
+    def store(self, session: Session, some: Sequence[PlacedSkill], vectors: Vectors) -> Stored[SkillOutcome]:
         skills = SkillRepository(session)
-        skills.lock_skills_of(self.caller.org_id)
+        skills.lock_skills_of(self._caller.org_id)
         # An import whose answer was lost is sent again, perhaps while the first one is still at it.
-        self._stored = skills.some([thing.new.id for thing in some], self.caller.org_id)
-        settled = {thing.index: outcome for thing in some if (outcome := self.settled(thing)) is not None}
-        done = super().store(session, [thing for thing in some if thing.index not in settled])
-        done.outcomes |= settled
+        self._skills.before = skills.some([thing.new.id for thing in some], self._caller.org_id)
+        settled = self._skills.settled(some)
+        stored = self._skills.store(session, [thing for thing in some if thing.index not in settled], vectors)
+        outcomes = stored.outcomes | settled
         created = [
             {"key": thing.new.key, "created_at": iso(self._created[thing.index])}
             for thing in some
-            if done.outcomes[thing.index].status == "created" and self._created[thing.index] is not None
+            if outcomes[thing.index].status == "created" and self._created[thing.index] is not None
         ]
         session.run("set_skill_created", rows=json.dumps(created))
-        return done
-
-    def is_news(self, done: Done[SkillOutcome]) -> bool:
-        return any(outcome.status in {"created", "updated"} for outcome in done.outcomes.values())
+        return replace(stored, outcomes=outcomes)
 
 
 def _line(row: Sequence[Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from skillroute.core.bulk.versions import Expected, check_version
@@ -74,12 +75,7 @@ class PutSkill:
         VersionConflict
             It is not the version that is expected, or not there.
         """
-        state = {} if is_active is None else {"is_active": is_active}
-
-        def changed() -> PutOutcome:
-            skill = self._change(skill_id, {**fields, **state}, caller, expected=expected, tells_deleted=False)
-            return PutOutcome(skill, is_new=False)
-
+        changed = partial(self._changed, skill_id, fields, is_active, caller, expected)
         try:
             if not only_new:
                 return changed()
@@ -95,6 +91,19 @@ class PutSkill:
                 return changed()
             except NotFound:
                 raise refused from None  # for another reason
+
+    def _changed(
+        self,
+        skill_id: str,
+        fields: Mapping[str, Any],
+        is_active: bool | None,
+        caller: Caller,
+        expected: Expected | None,
+    ) -> PutOutcome:
+        """Write over a skill that is there. Raises `NotFound` where it is not."""
+        state = {} if is_active is None else {"is_active": is_active}
+        skill = self._change(skill_id, {**fields, **state}, caller, expected=expected, tells_deleted=False)
+        return PutOutcome(skill, is_new=False)
 
     def _is_there(self, skill_id: str, caller: Caller) -> VersionConflict:
         """Return the refusal of a skill that was only to be created."""

@@ -24,7 +24,7 @@ class CatalogueParts(RegistryParts):
     def sync_tools(self) -> SyncTools:
         from skillroute.catalogue.sync import SyncTools
 
-        return SyncTools(self.database, self.document_embedder, self.servers, self.known_requests, **self.job)
+        return SyncTools(self.writer, self.servers, self.known_requests)
 
     @cached_property
     def catalogue(self) -> Catalogue:

@@ -22,7 +22,7 @@ class MailParts(CoreParts):
     def sync_mail(self) -> SyncMail:
         from skillroute.mail.sync import SyncMail
 
-        return SyncMail(self.database, self.document_embedder, **self.job)
+        return SyncMail(self.of_messages(self.writer))
 
     @cached_property
     def mail(self) -> Mail:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillroute.core.chat.port import ChatModel
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
-from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.port import Embedder, message_embedder
 from skillroute.core.errors.model import ConfigurationError, EmbeddingUnavailable, SkillrouteError
 from skillroute.core.notification.port import Notifier
 from skillroute.core.observability import logger
@@ -28,6 +29,7 @@ from skillroute.wiring.secrets import make_address, make_owner_address, read_log
 
 if TYPE_CHECKING:
     from skillroute.catalogue.known_requests import KnownRequests
+    from skillroute.core.bulk.write import Writer
     from skillroute.core.embedding.query import QueryEmbedder
     from skillroute.core.http.lanes import Lanes
     from skillroute.core.postgres.address import AddressSource
@@ -239,8 +241,24 @@ class CoreParts:
 
     @cached_property
     def job(self) -> dict[str, Any]:
-        """The options of jobs that embed (`EmbeddingJob`)."""
+        """The options of jobs that embed, and of what writes many things."""
         return {"after_commit": self.after_commit, "timeout_s": self.settings.batch_timeout_s}
+
+    @cached_property
+    def writer(self) -> Writer:
+        """Where tools, skills, servers and agents are written; mail takes `of_messages`."""
+        return self.writer_to(self.database)
+
+    def writer_to(self, database: Database) -> Writer:
+        """Return what writes many things to a database."""
+        from skillroute.core.bulk.write import Writer
+
+        return Writer(database, self.document_embedder, **self.job)
+
+    @staticmethod
+    def of_messages(writer: Writer) -> Writer:
+        """Return it with the embedder of messages."""
+        return replace(writer, embedder=message_embedder(writer.embedder))
 
     @cached_property
     def known_requests(self) -> KnownRequests:

@@ -36,13 +36,12 @@ class PortableParts(CatalogueParts, MailParts):
         from skillroute.skills.portable import PortableSkills, RestoreSkills
         from skillroute.skills.suggestions.portable import PortableSuggestions, RestoreSuggestions
 
-        stored, skills = (database, self.document_embedder), ItemDecisions()
-        servers, registry = RegisteredServers(*stored), SyncRegistry(*stored, self.known_requests, **self.job)
-        mail = RestoreMail(*stored, **self.job)
+        writer, skills = self.writer_to(database), ItemDecisions()
+        registry, mail = SyncRegistry(writer, self.known_requests), RestoreMail(self.of_messages(writer))
         return [
-            PortableSkills(RestoreSkills(*stored, **self.job)),
-            PortableItems(RestoreItems(*stored, servers, skills, self.known_requests, **self.job), skills),
-            PortableSuggestions(RestoreSuggestions(*stored, **self.job)),
+            PortableSkills(RestoreSkills(writer)),
+            PortableItems(RestoreItems(writer, RegisteredServers(), skills, self.known_requests), skills),
+            PortableSuggestions(RestoreSuggestions(writer)),
             # Behind the tools, so that what a server is found by is derived once.
             PortableEntities("server", registry),
             PortableEntities("agent", registry),

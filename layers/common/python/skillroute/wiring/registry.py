@@ -25,13 +25,13 @@ class RegistryParts(RerankParts):
     def servers(self) -> ServersOfItems:
         from skillroute.registry.servers import RegisteredServers
 
-        return RegisteredServers(self.database, self.document_embedder)
+        return RegisteredServers()
 
     @cached_property
     def sync_registry(self) -> SyncRegistry:
         from skillroute.registry.sync import SyncRegistry
 
-        return SyncRegistry(self.database, self.document_embedder, self.known_requests, **self.job)
+        return SyncRegistry(self.writer, self.known_requests)
 
     @cached_property
     def registry(self) -> Registry:

@@ -56,7 +56,7 @@ class SkillParts(RequestParts):
     def sync_skills(self) -> SyncSkills:
         from skillroute.skills.sync import SyncSkills
 
-        return SyncSkills(self.database, self.document_embedder, **self.job)
+        return SyncSkills(self.writer)
 
     @cached_property
     def read_skills(self) -> ReadSkills:

@@ -40,7 +40,7 @@ class RequestParts(RegistryParts):
         from skillroute.skills.tool_requests.write import WriteRequests
 
         nearest = NearestTools(self.requests_index, self.query_embedder, self.database)
-        return WriteRequests(nearest, SetRequests(self.database, self.document_embedder, self.servers, **self.job))
+        return WriteRequests(nearest, SetRequests(self.writer, self.servers))
 
     def write_drafted(self, drafted: Sequence[Drafted], org_id: str | None) -> None:
         """Write requests that came with classifications; what it takes is made for the first of them."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.repository import DocumentRepository
@@ -17,7 +15,6 @@ from skillroute.core.embedding.views import Refusal, embed_or_refuse
 from skillroute.core.errors.model import SkillrouteError
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.time.clock import Clock
 from skillroute.core.time.deadline import Deadline
 
 BATCH = 128
@@ -31,6 +28,24 @@ Rows = Callable[[Session], DocumentRepository]
 
 NextTasks = Callable[[DocumentRepository, str], list[EmbeddingTask]]
 """Reads the next rows to embed after an id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Documents of one transaction that may have no vector after it.
+
+    Attributes
+    ----------
+    what : str
+        What they are, for the log: ``items``.
+    is_own : bool
+        Whether they are what the call wrote, rather than what belongs to it.
+    """
+
+    collection: Collection
+    ids: Sequence[int]
+    what: str
+    is_own: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +97,7 @@ def embed_within(
     return made
 
 
-def embed_committed(
-    database: Database,
-    embedder: Embedder,
-    collection: Collection,
-    ids: Sequence[int],
-    deadline: Deadline | None,
-    *,
-    what: str,
-) -> Embedded:
+def embed_committed(database: Database, embedder: Embedder, waiting: Waiting, deadline: Deadline | None) -> Embedded:
     """Give vectors to documents right after the commit that left them without. It never raises a `SkillrouteError`.
 
     Parameters
@@ -98,9 +105,9 @@ def embed_committed(
     deadline : Deadline or None
         None: the model has just failed, so that the documents are left to the relay.
     """
-    if not ids:
+    if not waiting.ids:
         return Embedded()
-    rows, keys = DocumentRepository.of(collection), [str(id_) for id_ in ids]
+    what, rows, keys = waiting.what, DocumentRepository.of(waiting.collection), [str(id_) for id_ in waiting.ids]
     tasks: Sequence[EmbeddingTask] = ()
     refused: set[str] = set()
     try:
@@ -209,39 +216,3 @@ def embed_rows(
         done += [task.id for task, vector in pairs if not isinstance(vector, Refusal)]
         progress(len(tasks))
     return done
-
-
-class JobOptions(TypedDict, total=False):
-    """The keyword arguments of use cases that embed; see `EmbeddingJob`."""
-
-    after_commit: Callable[[], object]
-    timeout_s: float
-    clock: Clock
-
-
-class EmbeddingJob:
-    """The base of the use cases that embed what they write, or whole tables.
-
-    Parameters
-    ----------
-    database, embedder
-    after_commit : callable
-        Called once something was written; sends the work that this made, and brings an index server up to date.
-    timeout_s : float
-        The most that one batch may take; what did not fit is left to the relay.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        embedder: Embedder,
-        *,
-        after_commit: Callable[[], object] = lambda: None,
-        timeout_s: float = 60.0,
-        clock: Clock = time.monotonic,
-    ) -> None:
-        self._database = database
-        self._embedder = embedder
-        self._after_commit = after_commit
-        self._timeout_s = timeout_s
-        self._clock = clock

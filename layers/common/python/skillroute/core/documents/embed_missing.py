@@ -2,22 +2,50 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 from skillroute.core.documents.collection import Collection, collections
-from skillroute.core.documents.embed import BATCH, EmbeddingJob, embed_rows
+from skillroute.core.documents.embed import BATCH, embed_rows
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Models
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.stored_model import claim_model, require_in_use
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.postgres.database import Session
+from skillroute.core.embedding.port import Embedder
+from skillroute.core.postgres.database import Database, Session
+from skillroute.core.time.clock import Clock
 from skillroute.core.time.deadline import Deadline
 
 _AT_ONCE = 3 * BATCH
 """Looked up at once, since that takes a look at all that waits; the others wait for as many at most."""
 
 
-class EmbedMissing(EmbeddingJob):
-    """Gives vectors to items, skills, servers, agents and mail that have none."""
+class EmbedMissing:
+    """Gives vectors to items, skills, servers, agents and mail that have none.
+
+    Parameters
+    ----------
+    after_commit : callable
+        Called at the end; sends the work that this made, and brings an index server up to date.
+    timeout_s : float
+        The most that one batch may take.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        *,
+        after_commit: Callable[[], object] = lambda: None,
+        timeout_s: float = 60.0,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._after_commit = after_commit
+        self._timeout_s = timeout_s
+        self._clock = clock
 
     def __call__(self, within_s: float = 30.0) -> int:
         """Embed what waits, as far as that goes within some seconds, and return how many rows got a vector.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from skillroute.core.documents.check_points import mend_points
 from skillroute.core.documents.collection import Collection, collections
-from skillroute.core.documents.embed import BATCH, EmbeddingJob, embed_rows
+from skillroute.core.documents.embed import BATCH, embed_rows
 from skillroute.core.documents.index_state import IndexStateRepository, renumber
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.upkeep import mend_documents
@@ -28,17 +28,20 @@ class ReindexReport:
     embedded: Counter[Collection]
 
 
-class Reindex(EmbeddingJob):
+class Reindex:
     """Moves a database to the configured model, and makes every index rebuild.
 
     Parameters
     ----------
-    database, embedder, after_commit, timeout_s
-        See `EmbeddingJob`.
+    database, embedder
     refresh : sequence of callables
         Of slices: derive what their rows are found by where it is not what they say.
     derive : callable
         Computes the vectors of a model that are derived from those of other documents, once these are all there.
+    after_commit : callable
+        Called at the end; sends the work that this made, and brings an index server up to date.
+    timeout_s : float
+        The most that one batch may take.
     """
 
     def __init__(
@@ -51,7 +54,10 @@ class Reindex(EmbeddingJob):
         after_commit: Callable[[], object] = lambda: None,
         timeout_s: float = 60.0,
     ) -> None:
-        super().__init__(database, embedder, after_commit=after_commit, timeout_s=timeout_s)
+        self._database = database
+        self._embedder = embedder
+        self._after_commit = after_commit
+        self._timeout_s = timeout_s
         self._refresh = refresh
         self._derive = derive
 

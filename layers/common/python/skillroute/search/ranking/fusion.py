@@ -45,7 +45,7 @@ class Fused:
 
     @cached_property
     def _words_found(self) -> float:
-        """The share of the request's words in the likeliest candidates, which the standing of each of the first five has."""
+        """The share of the request's words in the likeliest candidates, in the standing of each of the first five."""
         likeliest = nlargest(FIRST_RESULTS, range(len(self.evidence)), key=self.probabilities.__getitem__)
         return coverage(self.request, [self.evidence[place] for place in likeliest])
 

@@ -7,22 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.bulk.outcomes import Outcome, Report
-from skillroute.core.bulk.write import BulkWrite
-from skillroute.core.bulk.writing import Done, Writing
+from skillroute.core.bulk.write import Diff, Kind, Stored, Vectors, Writer, write_many
 from skillroute.core.caller import Caller
-from skillroute.core.documents.embed import Embedded
-from skillroute.core.errors.model import FieldProblem, InvalidInput
+from skillroute.core.errors.model import FieldProblem
 from skillroute.core.input.json_input import examined_json, together, validated
 from skillroute.core.input.known_fields import MAX_WARNINGS
 from skillroute.core.observability import Metric
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, shown_moment
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.time.deadline import Deadline
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.model import id_in_key
 from skillroute.skills.portable_lines import SuggestionLine, suggestion_warnings
@@ -52,12 +49,26 @@ class PortableSuggestions:
         return self._restore(lines, caller, dry_run=dry_run)
 
 
-class RestoreSuggestions(BulkWrite):
+@dataclass(frozen=True, slots=True)
+class RestoreSuggestions:
     """Writes suggestions of lines, as they were decided."""
 
+    writer: Writer
+
     def __call__(self, lines: Sequence[object], caller: Caller, *, dry_run: bool) -> Report[Outcome]:
-        """Write lines of suggestions, `MAX_LINES` at most; see `BulkWrite`."""
-        return self._carry_out(_Suggestions(self._database, caller), lines, dry_run=dry_run)
+        """Write lines of suggestions, `MAX_LINES` at most; see `write_many`."""
+        return write_many(self.writer, _LINES, lines, _Steps(self.writer.database, caller), caller, dry_run=dry_run)
+
+
+_LINES = Kind(
+    noun="line",
+    most=MAX_LINES,
+    identity=("created_at", "moment, name, tool and occurrence"),
+    outcome=Outcome,
+    metrics=(Metric.SKILL_LINES_WRITTEN, Metric.SKILL_LINES_FAILED),
+    texts="suggestions",
+    warnings=lambda raw: list(islice(suggestion_warnings(raw), MAX_WARNINGS)),
+)
 
 
 class _Key(NamedTuple):
@@ -80,6 +91,10 @@ class _Incoming:
         return _Key(line.suggestion, line.name, self._tool, line.skill_id, line.created_at, line.occurrence)
 
     @property
+    def names(self) -> dict[str, object]:
+        return {}
+
+    @property
     def _tool(self) -> ItemKey | str | None:
         return self.line.tool.key if self.line.tool is not None else self.line.tool_name
 
@@ -97,42 +112,33 @@ class _Known:
     with_skills: frozenset[int]
 
 
-class _Suggestions(Writing[_Incoming, Done[Outcome], Outcome]):
-    noun = "line"
-    most = MAX_LINES
-    identity = ("created_at", "moment, name, tool and occurrence")
-    outcome_type = Outcome
-    metrics: ClassVar = (Metric.SKILL_LINES_WRITTEN, Metric.SKILL_LINES_FAILED)
-
+class _Steps:
     def __init__(self, database: Database, caller: Caller) -> None:
-        self.caller = caller
+        self._caller = caller
         self._database = database
         self._known = _Known({}, {}, frozenset())
 
-    def warnings(self, raw: object) -> Sequence[FieldProblem]:
-        return list(islice(suggestion_warnings(raw), MAX_WARNINGS))
-
-    def read(self, index: int, raw: object) -> _Incoming:
+    def decode(self, index: int, raw: object) -> _Incoming:
         _, problems = examined_json(raw, whole="line")
         return _Incoming(index, together(problems, lambda: validated(SuggestionLine, raw, whole="line")))
 
-    def named(self, thing: _Incoming) -> Mapping[str, object]:
-        return {}
+    def diff(self, incoming: Sequence[_Incoming]) -> Diff[Outcome]:
+        self._known = self._database.read(lambda session: _known(session, incoming, self._caller))
+        problems = {thing.index: _problem(thing.line, self._known) for thing in incoming}
+        return Diff(
+            {
+                index: Outcome(index, "failed", problems=(found,))
+                for index, found in problems.items()
+                if found is not None
+            }
+        )
 
-    def prepare(self, incoming: Sequence[_Incoming], deadline: Deadline) -> bool:
-        self._known = self._database.read(lambda session: _known(session, incoming, self.caller))
-        return True
-
-    def settled(self, thing: _Incoming) -> Outcome | None:
-        problem = _problem(thing.line, self._known)
-        return None if problem is None else self.failed(thing.index, InvalidInput.of([problem]), thing)
-
-    def store(self, session: Session, some: Sequence[_Incoming]) -> Done[Outcome]:
+    def store(self, session: Session, some: Sequence[_Incoming], vectors: Vectors) -> Stored[Outcome]:
         rows = {thing.index: _row(thing, self._known) for thing in some}
         stored = {
             place: _Stored(id_, _comparable(dict(zip(_FIELDS, fields, strict=True))))
             for place, id_, *fields in session.run(
-                "stored_suggestions", org_id=self.caller.org_id, rows=json.dumps(list(rows.values()))
+                "stored_suggestions", org_id=self._caller.org_id, rows=json.dumps(list(rows.values()))
             )
         }
         new = [row for place, row in rows.items() if place not in stored]
@@ -142,20 +148,14 @@ class _Suggestions(Writing[_Incoming, Done[Outcome], Outcome]):
             if place in stored and stored[place].fields != _comparable(row)
         ]
         session.run("restore_old_suggestions", rows=json.dumps(old))
-        session.run("restore_new_suggestions", org_id=self.caller.org_id, rows=json.dumps(new))
-        done: Done[Outcome] = Done()
+        session.run("restore_new_suggestions", org_id=self._caller.org_id, rows=json.dumps(new))
+        outcomes = {}
         updated = {row["place"] for row in old}
         for place in rows:
             known = place in stored
             status = "updated" if place in updated else "unchanged" if known else "created"
-            done.outcomes[place] = Outcome(place, status)  # type: ignore[arg-type]
-        return done
-
-    def is_news(self, done: Done[Outcome]) -> bool:
-        return False  # nothing of a suggestion is searched, and no queue waits for one
-
-    def embed_committed(self, done: Done[Outcome], deadline: Deadline | None) -> tuple[Embedded, Embedded]:
-        return Embedded(), Embedded()
+            outcomes[place] = Outcome(place, status)  # type: ignore[arg-type]
+        return Stored(outcomes)  # nothing of a suggestion is searched, and no queue waits for one
 
 
 class _Stored(NamedTuple):
