@@ -31,7 +31,7 @@ from skillroute.search.answer.schemas import SchemaLoader, Schemas
 from skillroute.search.batch.embed_ahead import embed_ahead
 from skillroute.search.candidates.candidate import Found, FoundNeed, Hit, MatchedSkill, matching_skills, tool_hits
 from skillroute.search.candidates.clauses import clauses
-from skillroute.search.candidates.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking, skills_of_tools
+from skillroute.search.candidates.retrieve import LexicalRanking, RankedTools, Ranking, SemanticRanking, skills_of_tools
 from skillroute.search.candidates.servers import offering, unknown_servers
 from skillroute.search.candidates.unembedded import MissingVectors
 from skillroute.search.candidates.visible_skills import keys_of_skills
@@ -191,13 +191,13 @@ class ToolSearch:
                 where = tools_where(caller, item_type, keys, servers)
                 ranking = self._ranking(run, index, query, wanted, where)
                 least = plan.least_cosine(wanted, threshold, default=DEFAULT_TOOL_THRESHOLD)
-                candidates = ranking.tools(where, limit=limit, threshold=least)
-                if not candidates:
+                ranked = ranking.tools(where, limit=limit, threshold=least)
+                if not ranked.candidates:
                     self._missing.look(run, index, query, Collection.TOOLS, where)
-                hits = tool_hits(index, candidates[:limit], caller)
-                self._judge(run, ranking, index.model.name, hits, query)
+                hits = tool_hits(index, ranked.candidates[:limit], caller)
+                self._judge(run, ranked, index.model.name, hits, query)
                 run.unknown_servers = unknown_servers(index, servers, caller)
-                explained = explain_tools(ranking, query, hits) if explain else []
+                explained = explain_tools(ranked, query, hits) if explain else []
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
             return [], run
@@ -215,7 +215,9 @@ class ToolSearch:
                     if wanted == "semantic":
                         return SemanticRanking(index, self._embedder.embed(query, index.model))
                     vector, of_clauses = self._with_clauses(run, index, query)
-                return HybridRanking(index, query, vector, of_clauses, everything, self._rerank(run, index, query))
+                seen = skills_where(run.caller)
+                rerank = self._rerank(run, index, query)
+                return HybridRanking(index, query, vector, of_clauses, everything, seen, rerank)
             except EmbeddingUnavailable as error:
                 run.search_mode = "lexical-only"
                 run.degrade("embedding_unavailable", error)
@@ -263,23 +265,23 @@ class ToolSearch:
         skills = self._stage1(run, index, ranking, request, search_plan) if search_plan.match_skills else []
         try:
             with run.watch.stage("tool_search"):
-                candidates = self._stage2(run, index, ranking, request, search_plan, skills)
-                hits = hits_of(index, candidates, request, run.caller, self._give_way)
-                self._judge(run, ranking, index.model.name, hits, request.text, request.no_match_below)
+                ranked = self._stage2(run, index, ranking, request, search_plan, skills)
+                hits = hits_of(index, ranked.candidates, request, run.caller, self._give_way)
+                self._judge(run, ranked, index.model.name, hits, request.text, request.no_match_below)
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
             return Found(skills)
-        unknown = unknown_servers(index, request.server, run.caller)
+        candidates, unknown = ranked.candidates, unknown_servers(index, request.server, run.caller)
         found = Found(skills, len(candidates), hits, unknown_servers=unknown, candidates=candidates)
-        return self._explained(ranking, index, request, found) if request.explain else found
+        return self._explained(ranked, index, request, found) if request.explain else found
 
-    def _explained(self, ranking: Ranking, index: LentIndex, request: SearchRequest, found: Found) -> Found:
+    def _explained(self, ranked: RankedTools, index: LentIndex, request: SearchRequest, found: Found) -> Found:
         self._give_way()
-        confidence = self._judge.explain(ranking, index.model.name, found.hits, request.text, request.no_match_below)
+        confidence = self._judge.explain(ranked, index.model.name, found.hits, request.text, request.no_match_below)
         return replace(
             found,
-            explained=explain_tools(ranking, request.text, found.hits, self._give_way),
-            explanation=SearchExplanation(fusion=ranking.explain_curve(), confidence=confidence),
+            explained=explain_tools(ranked, request.text, found.hits, self._give_way),
+            explanation=SearchExplanation(fusion=ranked.explain_curve(), confidence=confidence),
         )
 
     def _stage1(
@@ -307,7 +309,7 @@ class ToolSearch:
         request: SearchRequest,
         search_plan: SearchPlan,
         skills: list[MatchedSkill],
-    ) -> list[Candidate]:
+    ) -> RankedTools:
         everything = wanted_tools(run.caller, request)
         of_skills = wanted_tools(run.caller, request, [skill.key for skill in skills])
         if not skills:
@@ -316,15 +318,15 @@ class ToolSearch:
             wheres = [of_skills, everything]
         else:
             wheres = [of_skills]
-        candidates = ranking.tools(*wheres, limit=request.limit, threshold=search_plan.tool_threshold)
-        if not candidates:
+        ranked = ranking.tools(*wheres, limit=request.limit, threshold=search_plan.tool_threshold)
+        if not ranked.candidates:
             self._missing.look(run, index, request.text, Collection.TOOLS, *wheres)
-        return self._lifted(index, candidates, skills) if skills and search_plan.search_all else candidates
-
-    def _lifted(self, index: LentIndex, candidates: list[Candidate], skills: list[MatchedSkill]) -> list[Candidate]:
-        skills_of = skills_of_tools(index, candidates)
+        if not skills or not search_plan.search_all:
+            return ranked
+        skills_of = skills_of_tools(index, ranked.candidates)
         skill_scores = {skill.key: skill.match.score for skill in skills}
-        return lift_by_skill(candidates, skills_of, skill_scores, self._hybrid_skill_weight)
+        lifted = lift_by_skill(ranked.candidates, skills_of, skill_scores, self._hybrid_skill_weight)
+        return replace(ranked, candidates=lifted)
 
     def _load_schemas(self, run: ToolSearchRun, hits: Sequence[Hit], room: int) -> Schemas:
         try:
