@@ -53,10 +53,9 @@ class ToolSearchParts(RerankParts):
         from skillroute.core.documents.index.giving_way import LentInTurn
         from skillroute.search.batch.search import BatchSearch
 
-        ranking = self.of(SearchSettings).default_mode
         lent = LentInTurn(self.replica, self.turns)
         turns = self.turns if self.settings.embedding_provider == "onnx" else None
-        return BatchSearch(self.tool_search, lent, self.query_embedder, default_ranking=ranking, turns=turns)
+        return BatchSearch(self.tool_search, lent, turns=turns)
 
     def tool_search_routers(self, access: Access) -> list[APIRouter]:
         """Return the routes that search tools and skills."""
