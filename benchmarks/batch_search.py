@@ -80,7 +80,8 @@ def main() -> None:
         settings = LocalSettings(database_url=url)
         embedder = Delayed(Parts(settings).embedder, args.delay_ms / 1000.0)
         parts = Parts(settings, embedder=embedder)
-        client = TestClient(create_app([*parts.search_routers(), *parts.catalog_routers()], access=parts.access))
+        routers = [*parts.search_routers(), *parts.catalog_routers()]
+        client = TestClient(create_app(routers, access=parts.access, use_cases=parts.use_cases))
         embedder._delay_s = 0.0
         tools = [{**tool, "skills": None} for tool in lines("tools.jsonl")]
         for start in range(0, len(tools), 100):
