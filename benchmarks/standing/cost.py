@@ -143,7 +143,7 @@ def run(only: Sequence[str]) -> tuple[list[Measured], list[str]]:
         embedder = MadeUpVectors(make_embedder(settings))
         parts = Parts(settings, embedder=embedder, chat=_Describer())
         routers = [*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers(), *parts.mcp_routers()]
-        app = create_app(routers, too_large=parts.mcp_too_large())
+        app = create_app(routers, use_cases=parts.use_cases, too_large=parts.mcp_too_large())
         ask = Caller(app)
         try:
             world = World(ask, parts)

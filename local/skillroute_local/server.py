@@ -33,6 +33,7 @@ def local_app(parts: Parts, *, threads: int = THREADS, hosts: Hosts | None = Non
     app = create_app(
         routers,
         access=parts.access,
+        use_cases=parts.use_cases,
         too_large=parts.mcp_too_large(),
         cors_origins=parts.cors_origins,
     )

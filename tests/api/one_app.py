@@ -68,7 +68,7 @@ def _made(settings: str, with_pages: bool) -> FastAPI:
         names = [name for name, value in vars(kind).items() if isinstance(value, cached_property)]
         parts.__dict__.update({name: _Part(name) for name in names if name != "access"})
     routers = parts.search_routers() + parts.catalog_routers() + parts.skills_routers() + parts.mcp_routers()
-    app = create_app(routers, access=parts.access, too_large=parts.mcp_too_large())
+    app = create_app(routers, access=parts.access, use_cases=parts.use_cases, too_large=parts.mcp_too_large())
     if with_pages:
         add_pages(app, routers)
     return app

@@ -587,7 +587,7 @@ def invoke(app: Any, method: str, path: str, claims: dict[str, str] | None, body
 def gateway_app(system: System, database_url: str) -> Any:
     settings = SearchSettings(database_url=database_url, **JWT)
     parts = Parts(settings, embedder=system.embedder, replica=system.replica, database=system.database)
-    return create_app(parts.search_routers() + parts.catalog_routers())
+    return create_app(parts.search_routers() + parts.catalog_routers(), use_cases=parts.use_cases)
 
 
 def test_the_organisation_and_the_scopes_come_from_the_verified_claims(gateway_app: Any) -> None:

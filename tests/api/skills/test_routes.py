@@ -697,7 +697,7 @@ def gateway_app(system: System, database_url: str) -> Any:
     )
     system.create("shared")
     system.classify(*system.put("tool"))
-    return create_app(parts.skills_routers() + parts.search_routers())
+    return create_app(parts.skills_routers() + parts.search_routers(), use_cases=parts.use_cases)
 
 
 VOUCHED = as_gateway_says(good_claims(scope=None, sub=None))

@@ -41,7 +41,9 @@ def behind(proxy: FaultyProxy, database_url: str) -> Iterator[TestClient]:
             database_statement_timeout_s=STATEMENT_S,
         )
     )
-    app = create_app(parts.search_routers() + parts.catalog_routers() + parts.skills_routers())
+    app = create_app(
+        parts.search_routers() + parts.catalog_routers() + parts.skills_routers(), use_cases=parts.use_cases
+    )
     try:
         yield TestClient(app, raise_server_exceptions=False)
     finally:

@@ -31,7 +31,8 @@ def answering(change: Callable[[Parts], None] = lambda _: None, **settings: Any)
     parts = Parts(LocalSettings(**{"embedding_provider": "hashing", **settings}))
     change(parts)
     try:
-        yield TestClient(create_app(parts.search_routers() + parts.catalog_routers()), raise_server_exceptions=False)
+        app = create_app(parts.search_routers() + parts.catalog_routers(), use_cases=parts.use_cases)
+        yield TestClient(app, raise_server_exceptions=False)
     finally:
         parts.close()
 

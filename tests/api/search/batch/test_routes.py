@@ -84,7 +84,7 @@ def test_what_is_not_reached_is_503_shaped(filled: TestClient, system: System, m
 def test_what_postgresql_says_of_a_statement_is_in_the_log_alone(
     filled: TestClient, monkeypatch: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def refused(*_: object) -> None:
+    def refused(*_: object, **__: object) -> None:
         raise StatementRejected("permission denied for table tools", state="42501", constraint=None)
 
     monkeypatch.setattr(ToolSearch, "search", refused)

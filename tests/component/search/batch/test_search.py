@@ -35,8 +35,7 @@ def filled(database_url: str, edge_indexes: EdgeIndexes) -> Iterator[System]:
 def batch(system: System, *requests: Any, caller: Caller = LAPTOP, **limits: Any) -> list[BatchResult]:
     search = system.parts.batch_search
     if limits:
-        parts = system.parts
-        search = BatchSearch(parts.tool_search, parts.replica, parts.query_embedder, default_ranking="hybrid", **limits)
+        search = BatchSearch(system.parts.tool_search, system.parts.replica, **limits)
     asked = [SearchRequest(**given) if isinstance(given, dict) else given for given in requests]
     return search(asked, caller, Stopwatch())
 

@@ -10,6 +10,7 @@ from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
+from skillroute.search.candidates.clauses import clauses
 from skillroute.search.candidates.server_names import spellings
 from skillroute.search.model import (
     DEFAULT_SKILL_LIMIT,
@@ -34,6 +35,13 @@ def ranking_for(mode: Mode | None, default: RankBy) -> RankBy:
 def is_fused(ranking: RankBy) -> bool:
     """Return whether scores are learned fusion's, or a reranker's on top of it."""
     return ranking in ("hybrid", "hybrid_rerank")
+
+
+def texts_to_embed(ranking: RankBy, text: str) -> list[str]:
+    """Return what is embedded of a text: in the hybrid modes its clauses as well, nothing where words alone rank."""
+    if ranking == "lexical":
+        return []
+    return [text, *clauses(text)] if is_fused(ranking) else [text]
 
 
 def least_cosine(ranking: RankBy, given: float | None, *, default: float) -> float:

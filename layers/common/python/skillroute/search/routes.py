@@ -1,6 +1,7 @@
 """`/api/v1/search`: the three routes of search-contract."""
 
-# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any
@@ -12,11 +13,11 @@ from fastapi import Query as QueryParameter
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.errors.model import InvalidInput
-from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import BUDGET, ERRORS
 from skillroute.core.http.lanes import Lanes
 from skillroute.core.http.search_headers import SEARCHED, search_headers
+from skillroute.core.http.use_cases import given, require
 from skillroute.core.input.text_fields import Text
 from skillroute.search.answer.mcp_format import AnySearchResponse, in_format
 from skillroute.search.answer.optional_fields import ExplainedMatch
@@ -75,112 +76,104 @@ _TOOLS_DOC: dict[int | str, dict[str, Any]] = {
 }
 
 
-def search_router(search: ToolSearch, access: Access, lanes: Lanes) -> APIRouter:
-    """Return the routes over a tool search."""
-    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS | BUDGET)
-    _add_search(router, search, access, lanes)
-    _add_stages(router, search, access, lanes)
-    return router
+router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS | BUDGET)
+
+AsSearcher = Annotated[Caller, Depends(require(Scope.SEARCH))]
+Search = Annotated[ToolSearch, given(ToolSearch)]
+OnLanes = Annotated[Lanes, given(Lanes)]
+Count = Annotated[int, QueryParameter(ge=1, le=50)]
+SkillIds = Annotated[
+    Text | None, QueryParameter(description="Comma-separated; a tool of any of them passes.", max_length=10_000)
+]
+Servers = Annotated[
+    Text | None,
+    QueryParameter(
+        description=f"Comma-separated; a tool of any of these MCP servers passes, {MAX_SERVERS} at most.",
+        max_length=10_000,
+    ),
+]
 
 
-def _add_search(router: APIRouter, search: ToolSearch, access: Access, lanes: Lanes) -> None:
-    """Add the search of both stages."""
-    AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+@router.post(
+    "",
+    response_model=AnySearchResponse,
+    summary="Find the tools that fit a request",
+    responses=SEARCHED,
+)
+async def search_tools(request: SearchRequest, caller: AsSearcher, search: Search, lanes: OnLanes) -> Response:
+    """Match the query to skills, then to the tools of those skills, and return the best with their schemas."""
+    return await lanes.charged(caller, cost_of_one(request), partial(_answer, search, request, caller))
 
-    @router.post(
-        "",
-        response_model=AnySearchResponse,
-        summary="Find the tools that fit a request",
-        responses=SEARCHED,
+
+@router.get("/skills", summary="Find skills", responses=_MODE_DOC)
+async def find_skills(
+    response: Response,
+    caller: AsSearcher,
+    search: Search,
+    lanes: OnLanes,
+    query: Annotated[Query, QueryParameter()],
+    limit: Count = 5,
+    threshold: Annotated[
+        float | None,
+        QueryParameter(ge=0, le=1, description=f"Least cosine; {DEFAULT_SKILL_THRESHOLD}, none in the hybrid modes."),
+    ] = None,
+    mode: Mode | None = None,
+) -> list[SkillMatch]:
+    """Stage 1 alone: the active skills that the query matches."""
+    find = partial(search.skills, query, caller, limit=limit, threshold=threshold, mode=mode)
+    skills, run = await lanes.charged(caller, search_cost(query, limit=limit, mode=mode), find)
+    _tell(response, run)
+    return skills
+
+
+@router.get(
+    "/tools",
+    response_model=list[ExplainedMatch] | list[ToolMatch],
+    summary="Find tools, optionally of some skills or servers",
+    responses=_TOOLS_DOC,
+)
+async def find_tools(
+    response: Response,
+    caller: AsSearcher,
+    search: Search,
+    lanes: OnLanes,
+    query: Annotated[Query, QueryParameter()],
+    skill_ids: SkillIds = None,
+    item_type: ItemType | None = None,
+    limit: Count = 10,
+    threshold: Annotated[
+        float | None,
+        QueryParameter(ge=0, le=1, description=f"Least cosine; {DEFAULT_TOOL_THRESHOLD}, none in the hybrid modes."),
+    ] = None,
+    mode: Mode | None = None,
+    server: Servers = None,
+    explain: Annotated[bool, QueryParameter(description="Say of each tool what its score is made of.")] = False,
+) -> Sequence[ToolMatch]:
+    """Stage 2 alone: tools without their schemas."""
+    find = partial(
+        search.tools,
+        query,
+        caller,
+        skill_ids=_split(skill_ids),
+        item_type=item_type,
+        limit=limit,
+        threshold=threshold,
+        mode=mode,
+        servers=_servers(server),
+        explain=explain,
     )
-    async def search_tools(request: SearchRequest, caller: AsCaller) -> Response:
-        """Match the query to skills, then to the tools of those skills, and return the best with their schemas."""
-
-        def answer() -> Response:
-            # Already checked and typed: FastAPI would validate it once more.
-            found = search.search(request, caller)
-            headers = search_headers(found.metadata.search_mode, found.metadata.degraded)
-            shown = in_format(request, found)
-            return Response(
-                shown.__pydantic_serializer__.to_json(shown), media_type="application/json", headers=headers
-            )
-
-        return await lanes.charged(caller, cost_of_one(request), answer)
+    units = search_cost(query, limit=limit, mode=mode, explain=explain)
+    tools, run = await lanes.charged(caller, units, find)
+    _tell(response, run)
+    return tools
 
 
-def _add_stages(router: APIRouter, search: ToolSearch, access: Access, lanes: Lanes) -> None:
-    """Add each stage alone."""
-    AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
-
-    @router.get("/skills", summary="Find skills", responses=_MODE_DOC)
-    async def find_skills(
-        response: Response,
-        caller: AsCaller,
-        query: Annotated[Query, QueryParameter()],
-        limit: Annotated[int, QueryParameter(ge=1, le=50)] = 5,
-        threshold: Annotated[
-            float | None,
-            QueryParameter(
-                ge=0, le=1, description=f"Least cosine; {DEFAULT_SKILL_THRESHOLD}, none in the hybrid modes."
-            ),
-        ] = None,
-        mode: Mode | None = None,
-    ) -> list[SkillMatch]:
-        """Stage 1 alone: the active skills that the query matches."""
-        find = partial(search.skills, query, caller, limit=limit, threshold=threshold, mode=mode)
-        skills, run = await lanes.charged(caller, search_cost(query, limit=limit, mode=mode), find)
-        _tell(response, run)
-        return skills
-
-    @router.get(
-        "/tools",
-        response_model=list[ExplainedMatch] | list[ToolMatch],
-        summary="Find tools, optionally of some skills or servers",
-        responses=_TOOLS_DOC,
-    )
-    async def find_tools(
-        response: Response,
-        caller: AsCaller,
-        query: Annotated[Query, QueryParameter()],
-        skill_ids: Annotated[
-            Text | None,
-            QueryParameter(description="Comma-separated; a tool of any of them passes.", max_length=10_000),
-        ] = None,
-        item_type: ItemType | None = None,
-        limit: Annotated[int, QueryParameter(ge=1, le=50)] = 10,
-        threshold: Annotated[
-            float | None,
-            QueryParameter(
-                ge=0, le=1, description=f"Least cosine; {DEFAULT_TOOL_THRESHOLD}, none in the hybrid modes."
-            ),
-        ] = None,
-        mode: Mode | None = None,
-        server: Annotated[
-            Text | None,
-            QueryParameter(
-                description=f"Comma-separated; a tool of any of these MCP servers passes, {MAX_SERVERS} at most.",
-                max_length=10_000,
-            ),
-        ] = None,
-        explain: Annotated[bool, QueryParameter(description="Say of each tool what its score is made of.")] = False,
-    ) -> Sequence[ToolMatch]:
-        """Stage 2 alone: tools without their schemas."""
-        find = partial(
-            search.tools,
-            query,
-            caller,
-            skill_ids=_split(skill_ids),
-            item_type=item_type,
-            limit=limit,
-            threshold=threshold,
-            mode=mode,
-            servers=_servers(server),
-            explain=explain,
-        )
-        units = search_cost(query, limit=limit, mode=mode, explain=explain)
-        tools, run = await lanes.charged(caller, units, find)
-        _tell(response, run)
-        return tools
+def _answer(search: ToolSearch, request: SearchRequest, caller: Caller) -> Response:
+    # Already checked and typed: FastAPI would validate it once more.
+    found = search.search(request, caller)
+    headers = search_headers(found.metadata.search_mode, found.metadata.degraded)
+    shown = in_format(request, found)
+    return Response(shown.__pydantic_serializer__.to_json(shown), media_type="application/json", headers=headers)
 
 
 def _tell(response: Response, run: ToolSearchRun) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from copy import copy
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
@@ -11,14 +10,14 @@ from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
-from skillroute.core.documents.model import IndexFilter
+from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.replica_port import LendsIndex
-from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
-from skillroute.core.errors.model import EmbeddingUnavailable, IndexTimeout, IndexUnavailable, SkillrouteError
+from skillroute.core.errors.model import IndexTimeout, IndexUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, observe_ms
+from skillroute.core.rationing.turns import Turns
 from skillroute.core.recent_searches import RecentSearches
-from skillroute.core.reranking.port import Reranker, no_reranker
+from skillroute.core.reranking.port import Reranker
 from skillroute.core.time.deadline import Deadline
 from skillroute.search import plan
 from skillroute.search.answer import build as answer
@@ -31,8 +30,7 @@ from skillroute.search.answer.optional_fields import SearchExplanation
 from skillroute.search.answer.schemas import SchemaLoader, Schemas
 from skillroute.search.batch.embed_ahead import embed_ahead
 from skillroute.search.candidates.candidate import Found, FoundNeed, Hit, MatchedSkill, matching_skills, tool_hits
-from skillroute.search.candidates.clauses import clauses
-from skillroute.search.candidates.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking, skills_of_tools
+from skillroute.search.candidates.retrieve import RankedTools, Ranking, skills_of_tools
 from skillroute.search.candidates.servers import offering, unknown_servers
 from skillroute.search.candidates.unembedded import MissingVectors
 from skillroute.search.candidates.visible_skills import keys_of_skills
@@ -47,10 +45,9 @@ from skillroute.search.model import (
 )
 from skillroute.search.needs.search import find_for_needs
 from skillroute.search.plan import SearchPlan, skills_where, tools_where, wanted_tools
-from skillroute.search.ranking.hybrid import HybridRanking
+from skillroute.search.ranking.choose import Rankings
 from skillroute.search.ranking.lift import lift_by_skill
 from skillroute.search.ranking.no_match import Judge
-from skillroute.search.ranking.rerank import RerankStage
 from skillroute.search.run import ToolSearchRun
 from skillroute.skills.collection import SKILL_DOCUMENTS
 
@@ -99,37 +96,41 @@ class ToolSearch:
     ) -> None:
         self._give_way = give_way
         self._replica = replica
-        self._embedder = embedder
         self._schemas = schemas
         self._missing = missing
         self._default_ranking = default_ranking
         self._hybrid_skill_weight = hybrid_skill_weight
         self._judge = Judge(no_match_below)
-        self._taken = 0
-        self._reranker = reranker
-        self._rerank_timeout_s = rerank_timeout_s
+        self._rankings = Rankings(embedder, reranker, rerank_timeout_s)
         self._recent = recent or RecentSearches()
 
-    def over(self, replica: LendsIndex, *, taken: int) -> ToolSearch:
-        """Return the same search over another index, in an answer of which that many bytes are taken already."""
-        other = copy(self)
-        other._replica, other._taken = replica, taken
-        return other
+    def embed_ahead(self, requests: Iterable[SearchRequest], index: LentIndex, turns: Turns | None = None) -> None:
+        """Embed what the searches of requests will embed, all in one call; they find it remembered."""
+        embed_ahead(self._rankings.embedder, requests, index.model, self._default_ranking, turns)
 
-    def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
-        """Answer `POST /api/v1/search`."""
+    def search(
+        self, request: SearchRequest, caller: Caller, *, lent: LendsIndex | None = None, taken: int = 0
+    ) -> SearchResponse:
+        """Answer `POST /api/v1/search`, or one search of a batch.
+
+        Parameters
+        ----------
+        lent : LendsIndex, optional
+            Lends the index that a batch was lent already.
+        taken : int
+            The bytes that the batch's answer has taken already.
+        """
         run = ToolSearchRun(caller, language=language_of(" ".join(request.texts)))
-        find = self._find if request.needs is None else self._find_for_needs
         try:
-            with IndexLease(self._replica, run.watch, run.stale) as index:
+            with IndexLease(lent or self._replica, run.watch, run.stale) as index:
                 run.index = index.kind
-                found = find(run, index, request)
+                found = self._find_all(run, index, request)
         except IndexUnavailable as error:
             run.degrade("index_unavailable", error)
             found = Found(needs=[FoundNeed(need) for need in request.needs or ()])
         self._give_way()
         wants_more = asks_for_more(request)
-        beside = self._taken + (size_beside(found) if wants_more else 0)
+        beside = taken + (size_beside(found) if wants_more else 0)
         described = answer.described(found.hits, beside)
         loaded = self._load_schemas(run, found.hits, described.room) if request.include_schemas else Schemas({})
         self._give_way()
@@ -159,7 +160,7 @@ class ToolSearch:
         try:
             with IndexLease(self._replica, run.watch, run.stale) as index:
                 run.index = index.kind
-                ranking = self._ranking(run, index, query, wanted, tools_where(caller))
+                ranking = self._rankings.choose(run, index, query, wanted, tools_where(caller))
                 least = plan.least_cosine(wanted, threshold, default=DEFAULT_SKILL_THRESHOLD)
                 matched = matching_skills(run, index, ranking, limit, least, empty=True)
                 if not matched:
@@ -191,97 +192,57 @@ class ToolSearch:
                 run.index = index.kind
                 keys = None if skill_ids is None else keys_of_skills(index, skill_ids, caller)
                 where = tools_where(caller, item_type, keys, servers)
-                ranking = self._ranking(run, index, query, wanted, where)
+                ranking = self._rankings.choose(run, index, query, wanted, where)
                 least = plan.least_cosine(wanted, threshold, default=DEFAULT_TOOL_THRESHOLD)
-                candidates = ranking.tools(where, limit=limit, threshold=least)
-                if not candidates:
+                ranked = ranking.tools(where, limit=limit, threshold=least)
+                if not ranked.candidates:
                     self._missing.look(run, index, query, TOOL_DOCUMENTS, where)
-                hits = tool_hits(index, candidates[:limit], caller)
-                self._judge(run, ranking, index.model.name, hits, query)
+                hits = tool_hits(index, ranked.candidates[:limit], caller)
+                self._judge(run, ranked, index.model.name, hits, query)
                 run.unknown_servers = unknown_servers(index, servers, caller)
-                explained = explain_tools(ranking, query, hits) if explain else []
+                explained = explain_tools(ranked, query, hits) if explain else []
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
             return [], run
         return matches(run, hits, explained, self._schemas), run
 
-    def _ranking(
-        self, run: ToolSearchRun, index: LentIndex, query: str, wanted: plan.RankBy, everything: IndexFilter
-    ) -> Ranking:
-        """Embed the query, once for all stages; without the model, rank by words (decision 9)."""
-        run.search_mode = wanted
-        if wanted != "lexical":
-            run.language_unknown_to_model = run.language is not None and index.model.knows_english_only
-            try:
-                with run.watch.stage("query_embedding"):
-                    if wanted == "semantic":
-                        return SemanticRanking(index, self._embedder.embed(query, index.model))
-                    vector, of_clauses = self._with_clauses(run, index, query)
-                return HybridRanking(index, query, vector, of_clauses, everything, self._rerank(run, index, query))
-            except EmbeddingUnavailable as error:
-                run.search_mode = "lexical-only"
-                run.degrade("embedding_unavailable", error)
-        return LexicalRanking(index, query, everything)
-
-    def _rerank(self, run: ToolSearchRun, index: LentIndex, query: str) -> RerankStage | None:
-        if run.search_mode != "hybrid_rerank":
-            return None
-        if self._reranker is None:
-            run.search_mode = "hybrid"
-            run.degrade("reranker_unavailable", no_reranker())
-            return None
-        return RerankStage(run, index, self._reranker, query, self._rerank_timeout_s)
-
-    def _with_clauses(self, run: ToolSearchRun, index: LentIndex, query: str) -> tuple[Vector, dict[str, Vector]]:
-        """Embed the query and its clauses in one call; where that fails, the query alone, which may be remembered."""
-        parts = clauses(query)
-        try:
-            vector, *of_parts = self._embedder.embed_all([query, *parts], index.model)
-        except EmbeddingUnavailable as error:
-            if not parts:
-                raise
-            vector = self._embedder.embed(query, index.model)
-            run.degrade("embedding_unavailable", error)
-            return vector, {}
-        return vector, dict(zip(parts, of_parts, strict=True))
-
-    def _find_for_needs(self, run: ToolSearchRun, index: LentIndex, request: SearchRequest) -> Found:
+    def _find_all(self, run: ToolSearchRun, index: LentIndex, request: SearchRequest) -> Found:
         """Search for each need, all embedded in one call; a reranker has the time of one search for all of them."""
+        if request.needs is None:
+            return self._find(run, index, request, self._rankings)
         with run.watch.stage("query_embedding"):
-            embed_ahead(self._embedder, [request], index.model, self._default_ranking)
-        until = Deadline(self._rerank_timeout_s)
+            self.embed_ahead([request], index)
+        until = Deadline(self._rankings.rerank_timeout_s)
 
         def find(each: ToolSearchRun, one: SearchRequest) -> Found:
-            search = copy(self)
-            search._rerank_timeout_s = until.remaining_s()
-            return search._find(each, index, one)
+            return self._find(each, index, one, replace(self._rankings, rerank_timeout_s=until.remaining_s()))
 
         return find_for_needs(run, request, plan.ranking_for(request.mode, self._default_ranking), find)
 
-    def _find(self, run: ToolSearchRun, index: LentIndex, request: SearchRequest) -> Found:
+    def _find(self, run: ToolSearchRun, index: LentIndex, request: SearchRequest, rankings: Rankings) -> Found:
         search_plan = plan.plan(request, self._default_ranking)
         everything = wanted_tools(run.caller, request)
-        ranking = self._ranking(run, index, request.text, search_plan.ranking, everything)
+        ranking = rankings.choose(run, index, request.text, search_plan.ranking, everything)
         skills = self._stage1(run, index, ranking, request, search_plan) if search_plan.match_skills else []
         try:
             with run.watch.stage("tool_search"):
-                candidates = self._stage2(run, index, ranking, request, search_plan, skills)
-                hits = hits_of(index, candidates, request, run.caller, self._give_way)
-                self._judge(run, ranking, index.model.name, hits, request.text, request.no_match_below)
+                ranked = self._stage2(run, index, ranking, request, search_plan, skills)
+                hits = hits_of(index, ranked.candidates, request, run.caller, self._give_way)
+                self._judge(run, ranked, index.model.name, hits, request.text, request.no_match_below)
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
             return Found(skills)
-        unknown = unknown_servers(index, request.server, run.caller)
+        candidates, unknown = ranked.candidates, unknown_servers(index, request.server, run.caller)
         found = Found(skills, len(candidates), hits, unknown_servers=unknown, candidates=candidates)
-        return self._explained(ranking, index, request, found) if request.explain else found
+        return self._explained(ranked, index, request, found) if request.explain else found
 
-    def _explained(self, ranking: Ranking, index: LentIndex, request: SearchRequest, found: Found) -> Found:
+    def _explained(self, ranked: RankedTools, index: LentIndex, request: SearchRequest, found: Found) -> Found:
         self._give_way()
-        confidence = self._judge.explain(ranking, index.model.name, found.hits, request.text, request.no_match_below)
+        confidence = self._judge.explain(ranked, index.model.name, found.hits, request.text, request.no_match_below)
         return replace(
             found,
-            explained=explain_tools(ranking, request.text, found.hits, self._give_way),
-            explanation=SearchExplanation(fusion=ranking.explain_curve(), confidence=confidence),
+            explained=explain_tools(ranked, request.text, found.hits, self._give_way),
+            explanation=SearchExplanation(fusion=ranked.explain_curve(), confidence=confidence),
         )
 
     def _stage1(
@@ -309,7 +270,7 @@ class ToolSearch:
         request: SearchRequest,
         search_plan: SearchPlan,
         skills: list[MatchedSkill],
-    ) -> list[Candidate]:
+    ) -> RankedTools:
         everything = wanted_tools(run.caller, request)
         of_skills = wanted_tools(run.caller, request, [skill.key for skill in skills])
         if not skills:
@@ -318,15 +279,15 @@ class ToolSearch:
             wheres = [of_skills, everything]
         else:
             wheres = [of_skills]
-        candidates = ranking.tools(*wheres, limit=request.limit, threshold=search_plan.tool_threshold)
-        if not candidates:
+        ranked = ranking.tools(*wheres, limit=request.limit, threshold=search_plan.tool_threshold)
+        if not ranked.candidates:
             self._missing.look(run, index, request.text, TOOL_DOCUMENTS, *wheres)
-        return self._lifted(index, candidates, skills) if skills and search_plan.search_all else candidates
-
-    def _lifted(self, index: LentIndex, candidates: list[Candidate], skills: list[MatchedSkill]) -> list[Candidate]:
-        skills_of = skills_of_tools(index, candidates)
+        if not skills or not search_plan.search_all:
+            return ranked
+        skills_of = skills_of_tools(index, ranked.candidates)
         skill_scores = {skill.key: skill.match.score for skill in skills}
-        return lift_by_skill(candidates, skills_of, skill_scores, self._hybrid_skill_weight)
+        lifted = lift_by_skill(ranked.candidates, skills_of, skill_scores, self._hybrid_skill_weight)
+        return replace(ranked, candidates=lifted)
 
     def _load_schemas(self, run: ToolSearchRun, hits: Sequence[Hit], room: int) -> Schemas:
         try:

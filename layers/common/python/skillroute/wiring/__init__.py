@@ -106,6 +106,12 @@ def _app(parts: Parts, routers: list[APIRouter], title: str) -> FastAPI:
     from skillroute.core.http.app import create_app
 
     parts.start_ahead()
-    app = create_app(routers, access=parts.access, title=title, cors_origins=parts.cors_origins)
+    app = create_app(
+        routers,
+        access=parts.access,
+        use_cases=parts.use_cases,
+        title=title,
+        cors_origins=parts.cors_origins,
+    )
     app.state.parts = parts
     return app

@@ -80,6 +80,8 @@ class CoreParts:
         self._classifier = classifier
         self._chat = chat
         self._notifier = notifier
+        self.use_cases: dict[type, object] = {}
+        """What an app gives its routes, by type: what makes the routes of a slice puts it here."""
 
     def of(self, kind: type[S]) -> S:
         """Return the settings as those of a function that knows more. Raises `ConfigurationError`."""

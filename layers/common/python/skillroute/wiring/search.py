@@ -53,14 +53,26 @@ class ToolSearchParts(RerankParts):
         from skillroute.core.documents.index.giving_way import LentInTurn
         from skillroute.search.batch.search import BatchSearch
 
-        ranking = self.of(SearchSettings).default_mode
         lent = LentInTurn(self.replica, self.turns)
         turns = self.turns if self.settings.embedding_provider == "onnx" else None
-        return BatchSearch(self.tool_search, lent, self.query_embedder, default_ranking=ranking, turns=turns)
+        return BatchSearch(self.tool_search, lent, turns=turns)
 
     def tool_search_routers(self, access: Access) -> list[APIRouter]:
         """Return the routes that search tools and skills."""
-        from skillroute.search.batch.routes import batch_router
-        from skillroute.search.routes import search_router
+        from skillroute.core.http.auth import Access
+        from skillroute.core.http.lanes import Lanes
+        from skillroute.core.rationing.work import Work
+        from skillroute.search import routes
+        from skillroute.search.batch import routes as batch
+        from skillroute.search.batch.search import BatchSearch
+        from skillroute.search.search import ToolSearch
 
-        return [search_router(self.tool_search, access, self.lanes), batch_router(self.batch_search, access, self.work)]
+        self.use_cases |= {
+            Access: access,
+            Lanes: self.lanes,
+            Work: self.work,
+            ToolSearch: self.tool_search,
+            BatchSearch: self.batch_search,
+            batch.SearchBatches: batch.SearchBatches(),
+        }
+        return [routes.router, batch.router]

@@ -34,6 +34,7 @@ def create_app(
     routers: Sequence[APIRouter],
     *,
     access: Access | None = None,
+    use_cases: Mapping[type, object] | None = None,
     title: str = "Skillroute",
     too_large: Mapping[str, bytes] | None = None,
     cors_origins: Sequence[str] = (),
@@ -45,6 +46,8 @@ def create_app(
     routers : sequence of APIRouter
     access : Access, optional
         With it a request for what no route has must say who sends it first, too; without it anybody gets 404.
+    use_cases : mapping of type, optional
+        What the routes ask the app for (`use_cases.given`).
     title : str
         What the OpenAPI document calls the app.
     too_large : mapping of str to bytes, optional
@@ -61,6 +64,7 @@ def create_app(
         generate_unique_id_function=attrgetter("name"),  # operation ids are the names of functions
         redirect_slashes=False,  # to a host that the request names, and before anybody is asked who they are
     )
+    app.state.use_cases = use_cases or {}
     app.add_middleware(Compressed, but=too_large or {})
     app.add_middleware(BodyLimit, answers=too_large)
     app.add_middleware(TimeLimit)

@@ -13,23 +13,23 @@ from skillroute.search.answer.optional_fields import (
     parts,
 )
 from skillroute.search.candidates.candidate import Hit
-from skillroute.search.candidates.retrieve import Ranking
+from skillroute.search.candidates.retrieve import RankedTools
 from skillroute.search.ranking.confidence import FEATURES, Confidence, Curve, Standing, features
 
 
 def explain_tools(
-    ranking: Ranking, query: str, hits: Sequence[Hit], give_way: Callable[[], None] = lambda: None
+    ranked: RankedTools, query: str, hits: Sequence[Hit], give_way: Callable[[], None] = lambda: None
 ) -> list[ToolExplanation]:
     """Return of each result what its score is made of, in order; `give_way` is called before each."""
     explained = []
     for hit in hits:
         give_way()
-        explained.append(_explain(ranking, query, hit))
+        explained.append(_explain(ranked, query, hit))
     return explained
 
 
-def _explain(ranking: Ranking, query: str, hit: Hit) -> ToolExplanation:
-    candidate, found = hit.candidate, ranking.explain(hit.candidate)
+def _explain(ranked: RankedTools, query: str, hit: Hit) -> ToolExplanation:
+    candidate, found = hit.candidate, ranked.explain(hit.candidate)
     seen: dict[str, Any] = {
         "is_named": candidate.is_named,
         "rule": "named" if candidate.is_named else None,

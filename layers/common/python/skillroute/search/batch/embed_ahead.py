@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.embedding.query import QueryEmbedder
@@ -10,7 +10,6 @@ from skillroute.core.errors.model import EmbeddingUnavailable
 from skillroute.core.observability import logger
 from skillroute.core.rationing.turns import Turns
 from skillroute.search import plan
-from skillroute.search.candidates.clauses import clauses
 from skillroute.search.model import SearchRequest
 
 MAX_CHARS = 40_000
@@ -37,7 +36,8 @@ def embed_ahead(
     """
     texts: list[str] = []
     for request in requests:
-        more = _embedded(request.texts, plan.ranking_for(request.mode, default_ranking))
+        ranking = plan.ranking_for(request.mode, default_ranking)
+        more = [part for text in request.texts for part in plan.texts_to_embed(ranking, text)]
         if sum(map(len, [*texts, *more])) > MAX_CHARS:
             break
         texts += more
@@ -52,9 +52,3 @@ def embed_ahead(
             embedder.embed(text, model)
     except EmbeddingUnavailable as error:
         logger.warning("queries of several searches not embedded together", extra={"reason": str(error)})
-
-
-def _embedded(texts: Sequence[str], ranking: plan.RankBy) -> list[str]:
-    if plan.is_fused(ranking):
-        return [part for text in texts for part in (text, *clauses(text))]
-    return list(texts) if ranking == "semantic" else []

@@ -12,7 +12,6 @@ from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.replica_port import LendsIndex
-from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.errors.model import IndexUnavailable, SkillrouteError
 from skillroute.core.observability import logger
@@ -20,9 +19,7 @@ from skillroute.core.rationing.turns import Turns
 from skillroute.core.time.deadline import Deadline
 from skillroute.core.time.time_left import at_most_s
 from skillroute.core.time.timing import Stopwatch
-from skillroute.search import plan
 from skillroute.search.answer.mcp_format import in_format
-from skillroute.search.batch.embed_ahead import embed_ahead
 from skillroute.search.model import SearchMetadata, SearchRequest
 from skillroute.search.search import ToolSearch
 
@@ -62,10 +59,6 @@ class BatchSearch:
     ----------
     search : ToolSearch
     replica : LendsIndex
-    embedder : QueryEmbedder
-        That of the search: what it embedded, it remembers.
-    default_ranking : "semantic", "lexical", "hybrid" or "hybrid_rerank"
-        That of the search.
     most_s : float
         The most seconds that a batch takes.
     room : int
@@ -78,17 +71,13 @@ class BatchSearch:
         self,
         search: ToolSearch,
         replica: LendsIndex,
-        embedder: QueryEmbedder,
         *,
-        default_ranking: plan.RankBy,
         most_s: float = _MAX_WAIT_S,
         room: int = SEARCH_BYTES,
         turns: Turns | None = None,
     ) -> None:
         self._search = search
         self._replica = replica
-        self._embedder = embedder
-        self._default_ranking = default_ranking
         self._most_s = most_s
         self._room = room
         self._turns = turns
@@ -109,7 +98,7 @@ class BatchSearch:
             with IndexLease(self._replica, watch, lambda: stale.append(True)) as index:
                 with watch.stage("query_embedding"):
                     there = [request for request in requests if isinstance(request, SearchRequest)]
-                    embed_ahead(self._embedder, there, index.model, self._default_ranking, self._turns)
+                    self._search.embed_ahead(there, index, self._turns)
                 return self._each(requests, caller, _Lent(index, is_stale=bool(stale)), deadline)
         except IndexUnavailable as error:
             return self._each(requests, caller, _Lent(error), deadline)
@@ -140,7 +129,7 @@ class BatchSearch:
 
     def _one(self, request: SearchRequest, caller: Caller, lent: _Lent, room: int) -> Answered | SkillrouteError:
         try:
-            answer = self._search.over(lent, taken=SEARCH_BYTES - room).search(request, caller)
+            answer = self._search.search(request, caller, lent=lent, taken=SEARCH_BYTES - room)
         except SkillrouteError as error:
             if error.code is ErrorCode.INTERNAL_ERROR:
                 logger.exception("search of a batch failed")

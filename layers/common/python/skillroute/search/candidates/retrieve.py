@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -43,27 +44,34 @@ class Candidate(NamedTuple):
     lift: float = 0.0
 
 
+@dataclass(frozen=True)
+class RankedTools:
+    """The tools that a search found, best first, and what is known of their scores; of cosines as they are."""
+
+    candidates: Sequence[Candidate]
+
+    def standing(self, key: str) -> Standing | None:
+        """Return what is known of a tool that was found beside all others; None where scores are no probabilities."""
+        return None
+
+    def explain(self, candidate: Candidate) -> ToolExplanation:
+        """Return what the score of a tool that was found is made of, as far as the ranking alone knows."""
+        return ToolExplanation(cosine=candidate.similarity)
+
+    def explain_curve(self) -> FusionExplanation | None:
+        """Return what makes probabilities; None where there are none."""
+        return None
+
+
 class Ranking(Protocol):
-    """One way of finding and scoring."""
+    """One way of finding and scoring; calls do not depend on each other."""
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float, empty: bool = False) -> list[Candidate]:
         """Return the best skills that pass the filter, `limit` at most; with `empty` those without tools too."""
         ...
 
-    def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
+    def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> RankedTools:
         """Return the candidates of one search or of several side by side, each once, scored on one scale."""
-        ...
-
-    def standing(self, key: str) -> Standing | None:
-        """Return what is known of a tool that was found beside all others; None where scores are no probabilities."""
-        ...
-
-    def explain(self, candidate: Candidate) -> ToolExplanation:
-        """Return what the score of a tool that was found is made of, as far as the ranking alone knows."""
-        ...
-
-    def explain_curve(self) -> FusionExplanation | None:
-        """Return what makes probabilities; None where there are none."""
         ...
 
 
@@ -81,35 +89,26 @@ def skills_of_tools(index: SearchedIndex, tools: Iterable[Candidate]) -> dict[st
     return {key: payload["skill_keys"] for key, payload in payloads.items()}
 
 
+@dataclass(frozen=True, slots=True)
 class SemanticRanking:
     """By cosine similarity to the query's vector, clamped to 0..1 (decision 2)."""
 
-    def __init__(self, index: SearchedIndex, vector: Vector) -> None:
-        self._index = index
-        self._vector = vector
+    index: SearchedIndex
+    vector: Vector
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float, empty: bool = False) -> list[Candidate]:
         return self._search(SKILL_DOCUMENTS, where, limit, threshold)
 
-    def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
+    def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> RankedTools:
         pool = max(limit, CANDIDATE_POOL)
         found = [self._search(TOOL_DOCUMENTS, where, pool, threshold) for where in wheres]
         # A cosine is the same whatever was searched beside it.
-        return found[0] if len(found) == 1 else by_rank(_each_once(found))
-
-    def standing(self, key: str) -> Standing | None:
-        return None
-
-    def explain(self, candidate: Candidate) -> ToolExplanation:
-        return ToolExplanation(cosine=candidate.similarity)
-
-    def explain_curve(self) -> FusionExplanation | None:
-        return None
+        return RankedTools(found[0] if len(found) == 1 else by_rank(_each_once(found)))
 
     def _search(self, collection: Collection, where: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
-        hits = self._index.search(
+        hits = self.index.search(
             collection,
-            self._vector,
+            self.vector,
             where=where,
             limit=limit,
             # A negative cosine is clamped to 0, so a threshold of 0 lets everything through.
@@ -119,62 +118,14 @@ class SemanticRanking:
         return by_rank(Candidate(key, score, score) for key, score in scored)
 
 
-class LexicalRanking:
-    """By BM25, as a share of the best score; what the query names comes first (decision 40).
+@dataclass(frozen=True)
+class _SharingWords(RankedTools):
+    """What shares a word with the query, or is named in it: `found` with the scores that are shared out."""
 
-    Thresholds are cosine similarities and mean nothing here, so they are not applied. `everything` is all that the
-    search may return, of any skill and of none: what is named is found whatever its skills.
-    """
-
-    def __init__(self, index: SearchedIndex, query: str, everything: IndexFilter) -> None:
-        self._index = index
-        self._query = query
-        self._everything = everything
-        self._found: Sequence[IndexHit] = ()
-
-    def skills(self, where: IndexFilter, *, limit: int, threshold: float, empty: bool = False) -> list[Candidate]:
-        hits = self._index.search_text(SKILL_DOCUMENTS, self._query, where=where, limit=limit)
-        return _shares(hits, self._skills_of_named(where))[:limit]
-
-    def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
-        pool = max(limit, CANDIDATE_POOL)
-        found = [self._index.search_text(TOOL_DOCUMENTS, self._query, where=where, limit=pool) for where in wheres]
-        # Scaled together: each search's own best would make scores of two searches strangers to each other.
-        hits = _each_once(found)
-        self._found = [*hits, *self.scored(self.named - {hit.key for hit in hits})]
-        return _shares(self._found, self.named)
-
-    def scored(self, keys: Iterable[str]) -> list[IndexHit]:
-        """Return those of some tools that share a word with the query, with their scores."""
-        listed = sorted(keys)
-        if not listed:
-            return []
-        where = IndexFilter(keys=listed)
-        return self._index.search_text(TOOL_DOCUMENTS, self._query, where=where, limit=len(listed))
-
-    @cached_property
-    def named(self) -> AbstractSet[str]:
-        """The tools that the query names (decision 40), of all that the search may return."""
-        asked = mentions(self._query)
-        called = IndexFilter({**self._everything.any_of, "name_key": asked.keys})
-        found = self._index.match(TOOL_DOCUMENTS, where=called, limit=_MAX_PER_NAME)
-        if not found or asked.by_key_alone:
-            return frozenset(found)
-        # Which server a tool is of, or how its name is written, decides where the request says it, and only there.
-        payloads = self._index.payloads(TOOL_DOCUMENTS, found)
-        return asked.named(Named(key, tool["name"], tool["server"]) for key, tool in payloads.items())
-
-    def _skills_of_named(self, where: IndexFilter) -> list[str]:
-        payloads = self._index.payloads(TOOL_DOCUMENTS, sorted(self.named)).values()
-        of_named = sorted({key for payload in payloads for key in payload["skill_keys"]})
-        skills = self._index.payloads(SKILL_DOCUMENTS, of_named)
-        return [key for key, skill in skills.items() if passes(where, skill)]
-
-    def standing(self, key: str) -> Standing | None:
-        return None
+    found: Sequence[IndexHit]
 
     def explain(self, candidate: Candidate) -> ToolExplanation:
-        scores = {hit.key: hit.score for hit in self._found}
+        scores = {hit.key: hit.score for hit in self.found}
         ranked = sorted(scores.values(), reverse=True)
         own = scores.get(candidate.key, 0.0)
         return ToolExplanation(
@@ -183,8 +134,56 @@ class LexicalRanking:
             bm25_best=ranked[0] if ranked else 0.0,
         )
 
-    def explain_curve(self) -> FusionExplanation | None:
-        return None
+
+@dataclass(frozen=True)  # without slots: what is named is cached
+class LexicalRanking:
+    """By BM25, as a share of the best score; what the query names comes first (decision 40).
+
+    Thresholds are cosine similarities and mean nothing here, so they are not applied. `everything` is all that the
+    search may return, of any skill and of none: what is named is found whatever its skills.
+    """
+
+    index: SearchedIndex
+    query: str
+    everything: IndexFilter
+
+    def skills(self, where: IndexFilter, *, limit: int, threshold: float, empty: bool = False) -> list[Candidate]:
+        hits = self.index.search_text(SKILL_DOCUMENTS, self.query, where=where, limit=limit)
+        return _shares(hits, self._skills_of_named(where))[:limit]
+
+    def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> RankedTools:
+        pool = max(limit, CANDIDATE_POOL)
+        found = [self.index.search_text(TOOL_DOCUMENTS, self.query, where=where, limit=pool) for where in wheres]
+        # Scaled together: each search's own best would make scores of two searches strangers to each other.
+        hits = _each_once(found)
+        hits += self.scored(self.named - {hit.key for hit in hits})
+        return _SharingWords(_shares(hits, self.named), hits)
+
+    def scored(self, keys: Iterable[str]) -> list[IndexHit]:
+        """Return those of some tools that share a word with the query, with their scores."""
+        listed = sorted(keys)
+        if not listed:
+            return []
+        where = IndexFilter(keys=listed)
+        return self.index.search_text(TOOL_DOCUMENTS, self.query, where=where, limit=len(listed))
+
+    @cached_property
+    def named(self) -> AbstractSet[str]:
+        """The tools that the query names (decision 40), of all that the search may return."""
+        asked = mentions(self.query)
+        called = IndexFilter({**self.everything.any_of, "name_key": asked.keys})
+        found = self.index.match(TOOL_DOCUMENTS, where=called, limit=_MAX_PER_NAME)
+        if not found or asked.by_key_alone:
+            return frozenset(found)
+        # Which server a tool is of, or how its name is written, decides where the request says it, and only there.
+        payloads = self.index.payloads(TOOL_DOCUMENTS, found)
+        return asked.named(Named(key, tool["name"], tool["server"]) for key, tool in payloads.items())
+
+    def _skills_of_named(self, where: IndexFilter) -> list[str]:
+        payloads = self.index.payloads(TOOL_DOCUMENTS, sorted(self.named)).values()
+        of_named = sorted({key for payload in payloads for key in payload["skill_keys"]})
+        skills = self.index.payloads(SKILL_DOCUMENTS, of_named)
+        return [key for key, skill in skills.items() if passes(where, skill)]
 
 
 def _each_once(found: Iterable[Iterable[Keyed]]) -> list[Keyed]:

@@ -1,21 +1,23 @@
-"""One fusion of a search: what was known of its candidates, and what was made of it."""
+"""What learned fusion makes of the candidates of a search."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import nlargest
 
 from skillroute.core.ranking.learned_fusion import FEATURES, Evidence, FusedRequest, Fusion, coverage, features
 from skillroute.core.ranking.logistic import log_sum_exp
 from skillroute.search.answer.optional_fields import FusionExplanation, ToolExplanation, parts
+from skillroute.search.candidates.retrieve import Candidate, RankedTools
 from skillroute.search.ranking.confidence import FIRST_RESULTS, Standing, ahead_of_ten
+from skillroute.search.ranking.rerank import Reranked
 
 
 @dataclass(frozen=True)  # without slots: properties are cached
 class Fused:
-    """Keys, evidence and probabilities of all candidates, in one order."""
+    """One fusion: keys, evidence and probabilities of all candidates, in one order."""
 
     fusion: Fusion
     request: FusedRequest
@@ -90,3 +92,50 @@ class Fused:
             words=self.request.words,
             clauses=list(clauses),
         )
+
+
+@dataclass(frozen=True)
+class FusedTools(RankedTools):
+    """Tools by their probabilities.
+
+    Attributes
+    ----------
+    model : str
+        Of the embeddings.
+    clauses : sequence of str
+        Of the query, where they were searched as well.
+    fused : sequence of Fused
+        What the scores come from; of a tool that is in several, the first.
+    reranked : Reranked, optional
+        What a reranker changed of the scores of the first fusion.
+    blended : mapping of str to float
+        Those scores as it changed them.
+    """
+
+    model: str
+    clauses: Sequence[str]
+    fused: Sequence[Fused]
+    reranked: Reranked | None = None
+    blended: Mapping[str, float] = field(default_factory=dict)
+
+    def standing(self, key: str) -> Standing:
+        standing = self._fused_with(key).standing(key)
+        if self.reranked is None or key not in self.blended:
+            return standing
+        return replace(standing, probability=self.blended[key], reranker=self.reranked.reranker)
+
+    def explain(self, candidate: Candidate) -> ToolExplanation:
+        key = candidate.key
+        explained = self._fused_with(key).explain(key)
+        if self.reranked is None or key not in self.blended:
+            return explained
+        found = self.reranked
+        reranked = {"reranker_logit": found.logits.get(key), "reranker_sum": found.sums.get(key)}
+        return explained.model_copy(update={**reranked, "reranked": self.blended[key]})
+
+    def explain_curve(self) -> FusionExplanation:
+        curve = self.fused[0].explain_curve(self.model, self.clauses)
+        return curve if self.reranked is None else curve.model_copy(update={"rerank": self.reranked.explain()})
+
+    def _fused_with(self, key: str) -> Fused:
+        return next(fused for fused in self.fused if key in fused.keys)

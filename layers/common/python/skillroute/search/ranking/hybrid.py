@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
 from skillroute.core.ranking.learned_fusion import ClauseEvidence, Evidence, FusedRequest, fusion_for
-from skillroute.search.answer.optional_fields import FusionExplanation, ToolExplanation
 from skillroute.search.candidates.retrieve import (
     Candidate,
     LexicalRanking,
@@ -22,10 +23,8 @@ from skillroute.search.candidates.retrieve import (
 )
 from skillroute.search.candidates.skill_choice import among_others, one_a_tool
 from skillroute.search.plan import CANDIDATE_POOL, passes
-from skillroute.search.ranking.confidence import Standing
-from skillroute.search.ranking.fusion import Fused
-from skillroute.search.ranking.rerank import Reranked, RerankStage
-from skillroute.skills.collection import SKILL_DOCUMENTS
+from skillroute.search.ranking.fusion import Fused, FusedTools
+from skillroute.search.ranking.rerank import RerankStage
 from skillroute.skills.model import SkillKey
 
 CLAUSE_POOL = 30
@@ -35,12 +34,13 @@ _AT_ONCE = 32
 """Of how many tools the skills are looked up together, best first: those of the first few are enough nearly always."""
 
 
+@dataclass(frozen=True)  # without slots: the best of all tools is cached
 class HybridRanking:
     """By the probability that learned fusion gives; what the query names comes first (decision 40).
 
     A skill matches by the best of its tools, or by its own vector (decision 34); its score is that of its best tool.
 
-    Parameters
+    Attributes
     ----------
     index : LentIndex
     query : str
@@ -50,50 +50,50 @@ class HybridRanking:
         The query's clauses and their vectors, for one that may have several needs.
     everything : IndexFilter
         All tools that the search may return, of any skill and of none.
+    seen : IndexFilter
+        All skills that the caller sees.
     rerank : RerankStage, optional
         Looks at the best of them once more.
     """
 
-    def __init__(
-        self,
-        index: LentIndex,
-        query: str,
-        vector: Vector,
-        clauses: Mapping[str, Vector],
-        everything: IndexFilter,
-        rerank: RerankStage | None = None,
-    ) -> None:
-        self._index = index
-        self._vector = vector
-        self._query = query
-        self._clauses = clauses
-        self._everything = everything
-        self._by_meaning = SemanticRanking(index, vector)
-        self._by_words = LexicalRanking(index, query, everything)
-        self._of_everything: list[Candidate] | None = None
-        self._fused: list[Fused] = []
-        self._rerank = rerank
-        self._reranked: Reranked | None = None
-        self._blended: dict[str, float] = {}
-        self._skills_where: IndexFilter | None = None
-        self._skills_of: dict[str, Sequence[SkillKey]] = {}
+    index: LentIndex
+    query: str
+    vector: Vector
+    clauses: Mapping[str, Vector]
+    everything: IndexFilter
+    seen: IndexFilter
+    rerank: RerankStage | None = None
+
+    @cached_property
+    def _by_words(self) -> LexicalRanking:
+        return LexicalRanking(self.index, self.query, self.everything)
+
+    @cached_property
+    def _best(self) -> FusedTools:
+        """The best of all tools: what skills match by, and what tools come from first."""
+        fused, scored = self._scored([self.everything])
+        reranked, blended = None, {}
+        if self.rerank is not None:
+            scored, reranked = self.rerank(scored)
+            blended = {tool.key: tool.score for tool in scored} if reranked else {}
+        return FusedTools(by_rank(scored), self.index.model.name, list(self.clauses), [fused], reranked, blended)
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float, empty: bool = False) -> list[Candidate]:
         """Return the skills of the best tools, then the nearest that have any; `threshold` is the least cosine.
 
         With `empty` also the nearest that have none (decision 43).
         """
-        tools = self._of_everything = self._best([self._everything], CANDIDATE_POOL)
-        self._skills_where = where
-        best = self._best_of_skills(tools, where, limit if threshold <= 0.0 else len(tools))
+        tools = self._best.candidates
+        best, skills_of = self._best_of_skills(tools, where, limit if threshold <= 0.0 else len(tools))
         cosines = self._cosines(SKILL_DOCUMENTS, list(best)) if threshold > 0.0 else {}
         matched = [
             Candidate(key, tool.score, cosines.get(key), tool.is_named)
             for key, tool in best.items()
             if cosines.get(key, 0.0) >= threshold
         ]
+        by_meaning = SemanticRanking(self.index, self.vector)
         if tools and len(matched) < limit:
-            near = self._by_meaning.skills(where, limit=limit, threshold=threshold)
+            near = by_meaning.skills(where, limit=limit, threshold=threshold)
             # None of their tools is a candidate: none would score higher than the last that is.
             last = min(tool.score for tool in tools)
             matched += [
@@ -102,7 +102,7 @@ class HybridRanking:
                 if skill.key not in best and self._has_tools(skill.key)
             ]
         if empty:
-            near = self._by_meaning.skills(where, limit=limit, threshold=threshold)
+            near = by_meaning.skills(where, limit=limit, threshold=threshold)
             without_tools = [skill for skill in near if not self._has_tools(skill.key)]
             cosines = self._cosines(SKILL_DOCUMENTS, [skill.key for skill in matched]) if without_tools else {}
             matched += among_others(without_tools, matched, cosines)
@@ -110,37 +110,41 @@ class HybridRanking:
         others = by_rank(skill for skill in matched if not skill.is_named)
         named = by_rank(skill for skill in matched if skill.is_named)[: max(1, limit - 1) if others else limit]
         room = limit - len(named)
-        return [*named, *(others[:room] if empty else one_a_tool(others, tools, self._skills_of, room))]
+        return [*named, *(others[:room] if empty else one_a_tool(others, tools, skills_of, room))]
 
-    def _best_of_skills(self, tools: Sequence[Candidate], where: IndexFilter, enough: int) -> dict[str, Candidate]:
+    def _best_of_skills(
+        self, tools: Sequence[Candidate], where: IndexFilter, enough: int
+    ) -> tuple[dict[str, Candidate], dict[str, Sequence[SkillKey]]]:
         """Return the skills of tools that pass a filter, each with the first of its tools, in that order.
 
-        All of them, or at least the best `enough` that are not named, which come behind those that are.
+        All of them, or at least the best `enough` that are not named, which come behind those that are; and the skills
+        of the tools that were looked at for it.
         """
         best: dict[str, Candidate] = {}
+        looked_up: dict[str, Sequence[SkillKey]] = {}
         known: set[str] = set()
         for start in range(0, len(tools), _AT_ONCE):
             some = tools[start : start + _AT_ONCE]
-            skills_of = skills_of_tools(self._index, some)
-            self._skills_of |= skills_of
+            skills_of = skills_of_tools(self.index, some)
+            looked_up |= skills_of
             first: dict[str, Candidate] = {}
             for tool in some:
                 for key in skills_of.get(tool.key, ()):
                     if key not in known:
                         first.setdefault(key, tool)
             known |= first.keys()
-            skills = self._index.payloads(SKILL_DOCUMENTS, list(first))
+            skills = self.index.payloads(SKILL_DOCUMENTS, list(first))
             best |= {key: tool for key, tool in first.items() if key in skills and passes(where, skills[key])}
             # What comes later scores no more than the last of these.
             if sum(not tool.is_named and tool.score > some[-1].score for tool in best.values()) >= enough:
                 break
-        return best
+        return best, looked_up
 
     def _has_tools(self, skill: str) -> bool:
-        of_skill = IndexFilter({**self._everything.any_of, "skill_keys": [skill]})
-        return self._index.count(TOOL_DOCUMENTS, where=of_skill) > 0
+        of_skill = IndexFilter({**self.everything.any_of, "skill_keys": [skill]})
+        return self.index.count(TOOL_DOCUMENTS, where=of_skill) > 0
 
-    def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
+    def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> FusedTools:
         """Return what is near or shares a word; `threshold` is the least cosine of what the query does not name.
 
         Tools without a skill are searched with those of the matched skills (decision 39): none is hidden because a
@@ -149,53 +153,45 @@ class HybridRanking:
         The threshold cuts and changes no score: all candidates are scored side by side before it. What the query names
         is returned whatever its skills (decision 40).
         """
-        if self._of_everything is None:
-            return _above(threshold, self._best(wheres, max(limit, CANDIDATE_POOL)))
-        tools = self._of_everything
-        if self._everything in wheres:
-            return _above(threshold, tools)
+        best = self._best
+        if self.everything in wheres:
+            return replace(best, candidates=_above(threshold, best.candidates))
         wanted = {key for where in wheres for key in where.any_of["skill_keys"]}
-        offered = self._offered(tools, wanted)
-        known = [tool for tool in tools if tool.key in offered or tool.is_named]
+        offered = self._offered(best.candidates, wanted)
+        known = [tool for tool in best.candidates if tool.key in offered or tool.is_named]
         if len(_above(threshold, known)) < limit:
-            known = by_rank([*known, *self._more(wheres, wanted, known, max(limit, CANDIDATE_POOL))])
-        return _above(threshold, known)
+            fused, more = self._more(wheres, wanted, known)
+            best, known = replace(best, fused=[*best.fused, fused]), by_rank([*known, *more])
+        return replace(best, candidates=_above(threshold, known))
 
     def _offered(self, tools: Sequence[Candidate], wanted: AbstractSet[str]) -> set[str]:
         """Return the keys of tools that have one of the wanted skills, or none that the caller sees."""
-        if new := [tool for tool in tools if tool.key not in self._skills_of]:
-            self._skills_of |= skills_of_tools(self._index, new)
-        skills_of = {tool.key: self._skills_of.get(tool.key, ()) for tool in tools}
+        found = skills_of_tools(self.index, tools)
+        skills_of = {tool.key: found.get(tool.key, ()) for tool in tools}
         others = {key for keys in skills_of.values() for key in keys} - wanted
-        payloads = self._index.payloads(SKILL_DOCUMENTS, sorted(others))
-        seen = {key for key, skill in payloads.items() if self._skills_where and passes(self._skills_where, skill)}
+        payloads = self.index.payloads(SKILL_DOCUMENTS, sorted(others))
+        seen = {key for key, skill in payloads.items() if passes(self.seen, skill)}
         return {key for key, keys in skills_of.items() if not wanted.isdisjoint(keys) or seen.isdisjoint(keys)}
 
     def _more(
-        self, wheres: Sequence[IndexFilter], wanted: AbstractSet[str], known: Sequence[Candidate], pool: int
-    ) -> list[Candidate]:
+        self, wheres: Sequence[IndexFilter], wanted: AbstractSet[str], known: Sequence[Candidate]
+    ) -> tuple[Fused, list[Candidate]]:
         """Return what else the matched skills have, scored beside all other tools, and no higher than what is known."""
         have = {tool.key for tool in known}
-        ranked = by_rank(self._scored([*wheres, self._everything], pool))
-        found = [tool for tool in ranked if tool.key not in have]
-        skills_of = skills_of_tools(self._index, found)
+        fused, scored = self._scored([*wheres, self.everything])
+        found = [tool for tool in by_rank(scored) if tool.key not in have]
+        skills_of = skills_of_tools(self.index, found)
         most = min((tool.score for tool in known if not tool.is_named), default=1.0)
-        return [
+        return fused, [
             tool._replace(score=min(tool.score, most))
             for tool in found
             if not wanted.isdisjoint(skills_of.get(tool.key, ()))
         ]
 
-    def _best(self, wheres: Sequence[IndexFilter], pool: int) -> list[Candidate]:
-        scored = self._scored(wheres, pool)
-        if self._rerank is not None:
-            scored, self._reranked = self._rerank(scored)
-            self._blended = {tool.key: tool.score for tool in scored} if self._reranked else {}
-        return by_rank(scored)
-
-    def _scored(self, wheres: Sequence[IndexFilter], pool: int) -> list[Candidate]:
-        cosines = self._nearest(self._vector, wheres, pool)
-        words = self._sharing_a_word(self._query, wheres, pool)
+    def _scored(self, wheres: Sequence[IndexFilter]) -> tuple[Fused, list[Candidate]]:
+        """Return the candidates that pass any of the filters by their probabilities, in no order."""
+        cosines = self._nearest(wheres)
+        words = self._sharing_a_word(self.query, wheres, CANDIDATE_POOL)
         named = self._by_words.named
         clauses = self._of_clauses(wheres)
         keys = sorted({*cosines, *words, *named, *(key for clause in clauses for key in clause.candidates)})
@@ -208,73 +204,47 @@ class HybridRanking:
             Evidence(cosines.get(key, 0.0), words.get(key, 0.0), margins.get(key, 0.0), key in leading) for key in keys
         ]
         request = self._request()
-        fusion = fusion_for(__package__, self._index.model.name)
-        probabilities = fusion.probabilities(request, evidence)
-        self._fused.append(Fused(fusion, request, keys, evidence, probabilities))
-        return [
+        fusion = fusion_for(__package__, self.index.model.name)
+        fused = Fused(fusion, request, keys, evidence, fusion.probabilities(request, evidence))
+        return fused, [
             Candidate(key, probability, cosines.get(key), key in named)
-            for key, probability in zip(keys, probabilities, strict=True)
+            for key, probability in zip(keys, fused.probabilities, strict=True)
         ]
-
-    def standing(self, key: str) -> Standing:
-        """Return what is known of a tool that was found, and of all others."""
-        standing = self._fused_with(key).standing(key)
-        if self._reranked is None or key not in self._blended:
-            return standing
-        return replace(standing, probability=self._blended[key], reranker=self._reranked.reranker)
-
-    def explain(self, candidate: Candidate) -> ToolExplanation:
-        """Return what a tool's probability is made of."""
-        key = candidate.key
-        explained = self._fused_with(key).explain(key)
-        if self._reranked is None or key not in self._blended:
-            return explained
-        found = self._reranked
-        reranked = {"reranker_logit": found.logits.get(key), "reranker_sum": found.sums.get(key)}
-        return explained.model_copy(update={**reranked, "reranked": self._blended[key]})
-
-    def explain_curve(self) -> FusionExplanation | None:
-        """Return what makes probabilities; None where nothing was found."""
-        if not self._fused:
-            return None
-        curve = self._fused[0].explain_curve(self._index.model.name, list(self._clauses))
-        return curve if self._reranked is None else curve.model_copy(update={"rerank": self._reranked.explain()})
-
-    def _fused_with(self, key: str) -> Fused:
-        return next(fused for fused in self._fused if key in fused.keys)
 
     def _request(self) -> FusedRequest:
         from skillroute.core.documents.index.bm25 import Bm25Encoder  # noqa: PLC0415 - the index has loaded it
 
-        vector = Bm25Encoder().query(self._query)
-        return FusedRequest(len(self._query.split()), sum(vector.values) if vector else 0.0, len(self._clauses))
+        vector = Bm25Encoder().query(self.query)
+        return FusedRequest(len(self.query.split()), sum(vector.values) if vector else 0.0, len(self.clauses))
 
     def _of_clauses(self, wheres: Sequence[IndexFilter]) -> list[ClauseEvidence]:
-        nearest: list[dict[str, float]] = [{} for _ in self._clauses]
-        for where in wheres if self._clauses else ():
-            vectors = list(self._clauses.values())
-            found = self._index.search_each(TOOL_DOCUMENTS, vectors, where=where, limit=CLAUSE_POOL)
+        nearest: list[dict[str, float]] = [{} for _ in self.clauses]
+        for where in wheres if self.clauses else ():
+            vectors = list(self.clauses.values())
+            found = self.index.search_each(TOOL_DOCUMENTS, vectors, where=where, limit=CLAUSE_POOL)
             for known, hits in zip(nearest, found, strict=True):
                 known.update(_cosines_of(hits))
         return [
             ClauseEvidence.of(_highest(known, CLAUSE_POOL), self._sharing_a_word(clause, wheres, CLAUSE_POOL))
-            for clause, known in zip(self._clauses, nearest, strict=True)
+            for clause, known in zip(self.clauses, nearest, strict=True)
         ]
 
-    def _nearest(self, vector: Vector, wheres: Sequence[IndexFilter], limit: int) -> dict[str, float]:
-        found = [self._index.search(TOOL_DOCUMENTS, vector, where=where, limit=limit) for where in wheres]
+    def _nearest(self, wheres: Sequence[IndexFilter]) -> dict[str, float]:
+        found = [
+            self.index.search(TOOL_DOCUMENTS, self.vector, where=where, limit=CANDIDATE_POOL) for where in wheres
+        ]
         return _cosines_of(hit for hits in found for hit in hits)
 
     def _sharing_a_word(self, text: str, wheres: Sequence[IndexFilter], limit: int) -> dict[str, float]:
         scores: dict[str, float] = {}
         for where in wheres:
-            scores.update(self._index.search_text(TOOL_DOCUMENTS, text, where=where, limit=limit))
+            scores.update(self.index.search_text(TOOL_DOCUMENTS, text, where=where, limit=limit))
         return scores
 
     def _cosines(self, collection: Collection, keys: Sequence[str]) -> dict[str, float]:
         if not keys:
             return {}
-        hits = self._index.search(collection, self._vector, where=IndexFilter(keys=keys), limit=len(keys))
+        hits = self.index.search(collection, self.vector, where=IndexFilter(keys=keys), limit=len(keys))
         return _cosines_of(hits)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from skillroute.search.answer.explain import explain_confidence
 from skillroute.search.answer.optional_fields import ConfidenceExplanation
 from skillroute.search.candidates.candidate import Hit
-from skillroute.search.candidates.retrieve import Ranking
+from skillroute.search.candidates.retrieve import RankedTools
 from skillroute.search.model import Fit
 from skillroute.search.ranking.actions import does_something_else
 from skillroute.search.ranking.confidence import FIRST_RESULTS, Confidence, Standing, load_confidences
@@ -33,7 +33,7 @@ class Judge:
     def __call__(
         self,
         run: ToolSearchRun,
-        ranking: Ranking,
+        ranked: RankedTools,
         model: str,
         hits: Sequence[Hit],
         query: str,
@@ -49,12 +49,12 @@ class Judge:
             run.no_match = not set(run.degraded) - {"reranker_unavailable"}
             run.fit = "unlikely" if run.no_match else None
             return
-        found = self._known(ranking, model, hits, query)
+        found = self._known(ranked, model, hits, query)
         if found is None:
             return
         if run.language is not None:
             # The curves were fitted to English, and what a model cannot read is near to something all the same.
-            run.no_match = not any(hit.candidate.is_named or ranking.explain(hit.candidate).bm25 for hit in hits)
+            run.no_match = not any(hit.candidate.is_named or ranked.explain(hit.candidate).bm25 for hit in hits)
             run.fit = "unlikely" if run.no_match else None
             return
         confidence, first, likeliest = found
@@ -68,24 +68,24 @@ class Judge:
 
     def explain(
         self,
-        ranking: Ranking,
+        ranked: RankedTools,
         model: str,
         hits: Sequence[Hit],
         query: str,
         no_match_below: float | None = None,
     ) -> ConfidenceExplanation | None:
         """Return how the confidence came about; None where there is none."""
-        found = self._known(ranking, model, hits, query) if hits else None
+        found = self._known(ranked, model, hits, query) if hits else None
         return None if found is None else explain_confidence(*found, self._least(found[0], no_match_below))
 
     def _known(
-        self, ranking: Ranking, model: str, hits: Sequence[Hit], query: str
+        self, ranked: RankedTools, model: str, hits: Sequence[Hit], query: str
     ) -> tuple[Confidence, Standing, Standing] | None:
         """Return the curves, and what is known of the first result and of the likeliest among the first five.
 
         They are one but where the first is first because it is named.
         """
-        first = _standing(ranking, hits[0], query)
+        first = _standing(ranked, hits[0], query)
         if first is None:
             return None
         name = model if first.reranker is None else f"{model} + {first.reranker}"
@@ -93,7 +93,7 @@ class Judge:
         if confidence is None:
             return None
         shown = hits[:FIRST_RESULTS] if hits[0].candidate.is_named else ()
-        standings = (_standing(ranking, hit, query) for hit in shown)
+        standings = (_standing(ranked, hit, query) for hit in shown)
         alike = [standing for standing in standings if standing and standing.reranker == first.reranker]
         return confidence, first, max(alike, key=lambda standing: standing.probability, default=first)
 
@@ -101,8 +101,8 @@ class Judge:
         return next(bound for bound in (asked, self._no_match_below, confidence.no_match_below) if bound is not None)
 
 
-def _standing(ranking: Ranking, hit: Hit, query: str) -> Standing | None:
-    standing = ranking.standing(hit.candidate.key)
+def _standing(ranked: RankedTools, hit: Hit, query: str) -> Standing | None:
+    standing = ranked.standing(hit.candidate.key)
     if standing is None:
         return None
     other = does_something_else(query, hit.payload["name"], hit.payload.get("description") or "")

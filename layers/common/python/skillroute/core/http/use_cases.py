@@ -1,0 +1,45 @@
+"""What an app gives its routes: the use cases that it was made with, by type, and who may call them.
+
+So a slice's router is one of its module, and the app that includes it says what stands behind it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, cast
+
+from fastapi import Depends
+from starlette.requests import Request
+
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.http.auth import Access, Guard
+
+T = TypeVar("T")
+
+
+def use_case(request: Request, type_: type[T]) -> T:
+    """Return what the request's app was given of a type. Raises `KeyError` where it was given none."""
+    return cast("T", request.app.state.use_cases[type_])
+
+
+def given(type_: type[Any]) -> Any:
+    """Return the dependency on what the app was given of a type."""
+
+    async def find(request: Request) -> Any:
+        return use_case(request, type_)
+
+    return Depends(find)
+
+
+class _ScopeGuard(Guard):
+    """The guard of a scope that the access of the request's app makes."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope: Scope = scope
+
+    async def __call__(self, request: Request) -> Caller:
+        return await use_case(request, Access).require(self._scope)(request)
+
+
+def require(scope: Scope) -> Guard:
+    """Return the dependency on a caller with a scope."""
+    return _ScopeGuard(scope)

@@ -1,0 +1,77 @@
+"""Which ranking a search has: what it asks for, or what is left where a model fails (decisions 8 and 9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skillroute.core.documents.index.port import LentIndex
+from skillroute.core.documents.model import IndexFilter
+from skillroute.core.embedding.model import Vector
+from skillroute.core.embedding.query import QueryEmbedder
+from skillroute.core.errors.model import EmbeddingUnavailable
+from skillroute.core.reranking.port import Reranker, no_reranker
+from skillroute.search import plan
+from skillroute.search.candidates.retrieve import LexicalRanking, Ranking, SemanticRanking
+from skillroute.search.ranking.hybrid import HybridRanking
+from skillroute.search.ranking.rerank import RerankStage
+from skillroute.search.run import ToolSearchRun
+
+
+@dataclass(frozen=True, slots=True)
+class Rankings:
+    """Makes the ranking of each search.
+
+    Attributes
+    ----------
+    embedder : QueryEmbedder
+    reranker : Reranker or None
+        Without one `hybrid_rerank` is served as `hybrid`.
+    rerank_timeout_s : float
+        The most that a search waits for the reranker.
+    """
+
+    embedder: QueryEmbedder
+    reranker: Reranker | None
+    rerank_timeout_s: float
+
+    def choose(
+        self, run: ToolSearchRun, index: LentIndex, query: str, wanted: plan.RankBy, everything: IndexFilter
+    ) -> Ranking:
+        """Embed the query, once for all stages, and return its ranking; without the model, by words (decision 9)."""
+        run.search_mode = wanted
+        if wanted == "lexical":
+            return LexicalRanking(index, query, everything)
+        run.language_unknown_to_model = run.language is not None and index.model.knows_english_only
+        try:
+            with run.watch.stage("query_embedding"):
+                vector, clauses = self._embed(run, index, plan.texts_to_embed(wanted, query))
+        except EmbeddingUnavailable as error:
+            run.search_mode = "lexical-only"
+            run.degrade("embedding_unavailable", error)
+            return LexicalRanking(index, query, everything)
+        if wanted == "semantic":
+            return SemanticRanking(index, vector)
+        seen, rerank = plan.skills_where(run.caller), self._rerank(run, index, query)
+        return HybridRanking(index, query, vector, clauses, everything, seen, rerank)
+
+    def _embed(self, run: ToolSearchRun, index: LentIndex, texts: list[str]) -> tuple[Vector, dict[str, Vector]]:
+        """Embed the query and its clauses in one call; where that fails, the query alone, which may be remembered."""
+        query, *parts = texts
+        try:
+            vector, *of_parts = self.embedder.embed_all(texts, index.model)
+        except EmbeddingUnavailable as error:
+            if not parts:
+                raise
+            vector = self.embedder.embed(query, index.model)
+            run.degrade("embedding_unavailable", error)
+            return vector, {}
+        return vector, dict(zip(parts, of_parts, strict=True))
+
+    def _rerank(self, run: ToolSearchRun, index: LentIndex, query: str) -> RerankStage | None:
+        if run.search_mode != "hybrid_rerank":
+            return None
+        if self.reranker is None:
+            run.search_mode = "hybrid"
+            run.degrade("reranker_unavailable", no_reranker())
+            return None
+        return RerankStage(run, index, self.reranker, query, self.rerank_timeout_s)
