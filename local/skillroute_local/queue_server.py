@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from skillroute.core.queue.failed_work import MAX_RECEIVES
+
 from skillroute_local.browsers import Hosts, own_pages_only
 from skillroute_local.docker_bridge import DESKTOP_HOST
 from skillroute_local.errors import LocalError
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
 REGION = "us-east-1"
 QUEUES = ("skillroute-classify", "skillroute-aggregate")
-MAX_RECEIVE_COUNT = 5
 VISIBILITY_TIMEOUT_S = 180
 _LOADED_WITHIN_S = 60.0
 
@@ -136,7 +137,7 @@ def ensure_queues(endpoint: str) -> dict[str, str]:
             urls[dead] = client.create_queue(QueueName=dead)["QueueUrl"]
             answer = client.get_queue_attributes(QueueUrl=urls[dead], AttributeNames=["QueueArn"])
             arn = answer["Attributes"]["QueueArn"]
-            redrive = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": MAX_RECEIVE_COUNT})
+            redrive = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": MAX_RECEIVES})
             attributes = {"RedrivePolicy": redrive, "VisibilityTimeout": str(VISIBILITY_TIMEOUT_S)}
             urls[name] = client.create_queue(QueueName=name)["QueueUrl"]
             client.set_queue_attributes(QueueUrl=urls[name], Attributes=attributes)
@@ -169,7 +170,7 @@ def find_queues(endpoint: str) -> dict[str, str]:
 
 def queue_environment(endpoint: str, urls: Mapping[str, str]) -> dict[str, str]:
     """Return the settings of a process that uses these queues."""
-    settings = {"SKILLROUTE_SQS_ENDPOINT_URL": endpoint, "SKILLROUTE_QUEUE_MAX_RECEIVES": str(MAX_RECEIVE_COUNT)}
+    settings = {"SKILLROUTE_SQS_ENDPOINT_URL": endpoint}
     for name in QUEUES:
         setting = f"SKILLROUTE_{name.removeprefix('skillroute-').upper()}"
         settings[f"{setting}_QUEUE_URL"] = urls[name]

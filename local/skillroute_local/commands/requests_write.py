@@ -93,6 +93,7 @@ def _chat_of(parts: Parts) -> Iterator[ChatModel | None]:
 
 def _write(parts: Parts, chat: ChatModel, found: Sequence[int], wanted: WantedTools, report: BulkReport) -> None:
     from skillroute.core.settings import ClassifierSettings  # noqa: PLC0415
+    from skillroute.skills.classification.classifiers import llm  # noqa: PLC0415
 
     settings = parts.of(ClassifierSettings)
     with progress_bar("{task.completed}/{task.total}") as progress:
@@ -103,7 +104,7 @@ def _write(parts: Parts, chat: ChatModel, found: Sequence[int], wanted: WantedTo
             wanted,
             report=report,
             timeout_s=settings.chat_timeout_s,
-            concurrency=settings.classify_concurrency,
+            concurrency=llm.CONCURRENCY,
             step=lambda tools: progress.advance(task, tools),
         )
 

@@ -10,9 +10,13 @@ import typer
 from cfnlint.decode import cfn_yaml
 from skillroute.core import observability
 from skillroute.core.settings import LocalSettings
+from skillroute.core.settings.base import REMOVED
 from skillroute_local.cli import app
 from skillroute_local.evaluating.requests import read_requests
 from skillroute_local.importing.formats import FORMATS
+
+from tests.settings_page import OF_THE_COMMAND_LINE
+from tests.settings_page import PAGE as SETTINGS
 
 ROOT = Path(__file__).parents[3]
 DOCUMENTS = [
@@ -27,11 +31,7 @@ DECISIONS = sorted((ROOT / "docs" / "adr").glob("0*.md"))
 # Not the decisions as they were once taken, and not what benchmarks/standing/report.py writes.
 WRAPPED = [page for page in DOCUMENTS if page.parent.name not in {"adr", "studies"} and page.name != "benchmarks.md"]
 TEMPLATE = cfn_yaml.load(str(ROOT / "template.yaml"))
-# Read by the command line, not by a settings model.
-OF_THE_LAPTOP = {
-    f"SKILLROUTE_{name}"
-    for name in ("HOME", "PRUNE_KEEP_DAYS", "PRUNE_UP_TO", "RELAY_EVERY_S", "SAM_IMAGE", "SIGN_REGION", "TOKEN", "URL")
-}
+OF_THE_LAPTOP = {f"SKILLROUTE_{name}" for name in (*OF_THE_COMMAND_LINE, "SAM_IMAGE")}
 OF_THE_TESTS = {"SKILLROUTE_SOAK", "SKILLROUTE_CATALOGUES", "SKILLROUTE_MCP_1_PYTHON", "SKILLROUTE_ADAPTERS_PYTHON"}
 
 
@@ -47,6 +47,7 @@ def anchors(document: Path) -> set[str]:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_settings_that_a_document_names_exist(document: Path) -> None:
     known = {f"SKILLROUTE_{name.upper()}" for name in LocalSettings.model_fields} | OF_THE_LAPTOP | OF_THE_TESTS
+    known |= set(REMOVED) if document == SETTINGS else set()
     named = set(re.findall(r"\bSKILLROUTE_[A-Z_]*[A-Z]\b", text(document)))
     assert named - known == set()
 

@@ -56,7 +56,7 @@ LIBRARIES = {
     "pydantic": ("*",),
     "pydantic_core": ("*",),  # pydantic's own, with its errors
 }  # fmt: skip
-ENVIRONMENT_READERS = {"core/settings/web.py", "core/observability.py"}
+ENVIRONMENT_READERS = {"core/settings/base.py", "core/settings/web.py", "core/observability.py"}
 
 
 class Import(NamedTuple):

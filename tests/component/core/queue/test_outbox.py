@@ -199,7 +199,8 @@ def test_work_whose_message_is_never_answered_is_given_up_at_last_and_people_are
     database_url: str, edge_indexes: EdgeIndexes, queue: Clocked
 ) -> None:
     # GIVEN a tool at which whoever receives it is killed, each time
-    with lent_system(database_url, edge_indexes, queue=queue, queue_max_receives=3) as system:
+    with lent_system(database_url, edge_indexes, queue=queue) as system:
+        system.parts.failed_work.max_receives = 3
         [tool_id] = system.put("t", server="garden")
         for attempts in (1, 2):
             grow_stale(system)

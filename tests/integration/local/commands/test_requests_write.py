@@ -11,6 +11,7 @@ from click.testing import Result
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.errors.model import ClassifierUnavailable, IndexUnavailable
+from skillroute.skills.classification.classifiers import llm
 from skillroute.skills.tool_requests.nearest import NearestTools
 from skillroute_local.commands.requests import app
 from skillroute_local.errors import Misused
@@ -59,7 +60,7 @@ def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
         monkeypatch.setenv("SKILLROUTE_CHAT_PROVIDER", "openai")
         monkeypatch.setenv("SKILLROUTE_CHAT_MODEL", "some-model")
         monkeypatch.setenv("SKILLROUTE_CHAT_BASE_URL", server.base_url)
-        monkeypatch.setenv("SKILLROUTE_CLASSIFY_CONCURRENCY", "1")
+        monkeypatch.setattr(llm, "CONCURRENCY", 1)
         server.usual = well
         yield server
 

@@ -9,7 +9,11 @@ import pytest
 from skillroute.core.embedding import packaged
 from skillroute.core.embedding.packaged import DEFAULT_MODEL, models_dir, packaged_models
 from skillroute.core.errors.model import ConfigurationError
-from skillroute.core.settings import CatalogSettings, IndexSettings, SearchSettings
+from skillroute.core.observability import logger
+from skillroute.core.settings import CatalogSettings, IndexSettings, LocalSettings, SearchSettings
+from skillroute.core.settings.base import REMOVED
+
+from tests.settings_page import OF_THE_COMMAND_LINE, PAGE, page
 
 URL = "postgresql://u:secret@127.0.0.1/db"
 Loads = type[CatalogSettings]
@@ -212,3 +216,25 @@ def test_what_is_needed_and_missing_is_named(environment: pytest.MonkeyPatch, ur
         ConfigurationError, match=r"set one of SKILLROUTE_DATABASE_URL and SKILLROUTE_DATABASE_SECRET_ARN"
     ):
         SearchSettings.load()
+
+
+def test_the_docs_have_the_settings_of_the_code() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "python -m tests.settings_page"
+    of_models = {name for name, field in LocalSettings.model_fields.items() if field.validation_alias is None}
+    assert all(f"| `SKILLROUTE_{name.upper()}` |" in page() for name in of_models | set(OF_THE_COMMAND_LINE))
+    assert all(LocalSettings.model_fields[name].description for name in of_models)
+
+
+def test_variables_that_are_no_longer_read_are_named_once(environment: pytest.MonkeyPatch) -> None:
+    # GIVEN two that are set, and one that is set to nothing
+    said: list[tuple[object, ...]] = []
+    environment.setattr(logger, "warning", lambda *message: said.append(message))
+    SearchSettings.load()
+    assert said == []
+    for name, value in zip(REMOVED, ("1", "2", ""), strict=False):
+        environment.setenv(name, value)
+    # WHEN
+    SearchSettings.load()
+    # THEN
+    assert said == [("no longer read: %s", f"{REMOVED[0]}, {REMOVED[1]}")]
+    assert not {name.removeprefix("SKILLROUTE_").lower() for name in REMOVED} & set(LocalSettings.model_fields)

@@ -10,7 +10,6 @@ from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
-from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.replica_port import LendsIndex
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors.model import IndexTimeout, IndexUnavailable, SkillrouteError

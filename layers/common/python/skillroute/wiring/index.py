@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from skillroute.core.postgres.address import AddressSource
     from skillroute.core.postgres.pool import Pool
 
+_QDRANT_TIMEOUT_S = 2.0
+"""The most that a request to a Qdrant server may take. Not measured."""
+
 
 def make_feed(pool: Pool) -> ChangeFeed:
     """Return the change feed, which knows how the words of each collection are cut."""
@@ -81,7 +84,7 @@ def _make_shared(
             url,
             _readable(key),
             model.dimension,
-            settings.qdrant_timeout_s,
+            _QDRANT_TIMEOUT_S,
             prefix=prefix,
             ef_search=settings.vector_search_ef_search,
             makes_collections=to_fill,

@@ -99,7 +99,6 @@ class CoreParts:
 
         return Pool(
             self.address,
-            size=self.settings.database_pool_size,
             connect_timeout_s=self.settings.database_connect_timeout_s,
             statement_timeout_s=self.settings.database_statement_timeout_s,
         )

@@ -100,12 +100,7 @@ def make_classifier(settings: ClassifierSettings, embedder: Embedder, chat: Chat
 
         if chat is None:
             raise ConfigurationError("the classifier llm needs a chat model")
-        return LlmClassifier(
-            chat,
-            max_prompt_tokens=settings.classify_prompt_tokens,
-            concurrency=settings.classify_concurrency,
-            writes_requests=settings.write_requests,
-        )
+        return LlmClassifier(chat, writes_requests=settings.write_requests)
     from skillroute.skills.classification.classifiers.similarity import SimilarityClassifier
 
     return SimilarityClassifier(embedder)

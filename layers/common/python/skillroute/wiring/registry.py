@@ -41,6 +41,7 @@ class RegistryParts(RerankParts):
 
     @cached_property
     def registry_search(self) -> RegistrySearch:
+        from skillroute.core.postgres.pool import CONNECTIONS
         from skillroute.registry.search.search import RegistrySearch
 
         return RegistrySearch(
@@ -48,7 +49,7 @@ class RegistryParts(RerankParts):
             self.query_embedder,
             self.database,
             default_fusion=self.of(SearchSettings).registry_fusion,
-            threads=self.settings.database_pool_size,
+            threads=CONNECTIONS,
             reranker=self.reranker,
             rerank_timeout_s=self.of(SearchSettings).rerank_timeout_s,
         )

@@ -37,7 +37,7 @@ class ToolSearchParts(RerankParts):
         return ToolSearch(
             LentInTurn(self.replica, self.turns),
             self.query_embedder,
-            SchemaLoader(self.database, cache_size=settings.schema_cache_size),
+            SchemaLoader(self.database),
             MissingVectors(self.database),
             default_ranking=settings.default_mode,
             hybrid_skill_weight=settings.hybrid_skill_weight,

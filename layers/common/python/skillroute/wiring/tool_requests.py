@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from skillroute.core.settings import ClassifierSettings
 from skillroute.wiring.registry import RegistryParts
 
 if TYPE_CHECKING:
@@ -50,5 +49,4 @@ class RequestParts(RegistryParts):
     def requests_in_bulk(self) -> RequestsInBulk:
         from skillroute.skills.tool_requests.in_bulk import RequestsInBulk
 
-        most = self.of(ClassifierSettings).classify_prompt_tokens
-        return RequestsInBulk(self.database, self.write_requests, max_prompt_tokens=most)
+        return RequestsInBulk(self.database, self.write_requests)

@@ -44,7 +44,7 @@ class Parts(PortableParts, McpParts):
         from skillroute.core.queue.failed_work import FailedWork
         from skillroute.skills.tool_names import tool_names
 
-        return FailedWork(self.database, self.notifier, tool_names, max_receives=self.settings.queue_max_receives)
+        return FailedWork(self.database, self.notifier, tool_names)
 
     @cached_property
     def relay(self) -> Relay:
@@ -60,8 +60,6 @@ class Parts(PortableParts, McpParts):
             self.suggest_skills.approve_waiting,
             self.embed_missing,
             catch_up=self.catch_up if settings.writers_fill_index else None,
-            again_after_s=settings.requeue_after_s,
-            prune_after_s=settings.prune_after_s,
         )
 
     @cached_property

@@ -30,6 +30,9 @@ _REST_S = 1.0
 # connection costs the whole wait for a statement. Requests that follow each other closely skip it.
 _IDLE_S = 2.0
 
+CONNECTIONS = 8
+"""Connections that one process keeps open between units of work. Not measured."""
+
 
 class _TakenBack(Exception):
     """Rolls back what was only tried."""
@@ -61,7 +64,7 @@ class Pool:
         self,
         address: str | AddressSource,
         *,
-        size: int = 8,
+        size: int = CONNECTIONS,
         connect_timeout_s: float = 2.0,
         statement_timeout_s: float = 20.0,
         clock: Callable[[], float] = time.monotonic,

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from typing import Self
 
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from skillroute.core.errors.model import ConfigurationError
+
+REMOVED = (
+    "SKILLROUTE_CLASSIFY_CONCURRENCY",
+    "SKILLROUTE_CLASSIFY_PROMPT_TOKENS",
+    "SKILLROUTE_DATABASE_POOL_SIZE",
+    "SKILLROUTE_PRUNE_AFTER_S",
+    "SKILLROUTE_QDRANT_TIMEOUT_S",
+    "SKILLROUTE_QUEUE_MAX_RECEIVES",
+    "SKILLROUTE_REQUEUE_AFTER_S",
+    "SKILLROUTE_SCHEMA_CACHE_SIZE",
+)
+"""Variables that were settings once: a process that finds one set says that it is no longer read."""
 
 
 class Settings(BaseSettings):
@@ -25,13 +38,17 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls) -> Self:
-        """Read the environment.
+        """Read the environment; log the names of variables that are set and no longer read.
 
         Raises
         ------
         ConfigurationError
             A variable is missing or wrong; the message names each one.
         """
+        if removed := [name for name in REMOVED if os.environ.get(name)]:
+            from skillroute.core.observability import logger  # noqa: PLC0415 (only with something to say)
+
+            logger.warning("no longer read: %s", ", ".join(removed))
         try:
             return cls()
         except ValidationError as error:

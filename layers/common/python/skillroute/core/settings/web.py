@@ -40,12 +40,12 @@ class WebSettings(Settings):
     budget_caller: float = Field(
         100.0,
         ge=0,
-        description="Work that a caller may have done in a second, in plain searches; 0 is no limit (docs/adr/0065).",
+        description="Work that a caller may have done in a second, in plain searches; 0 is no limit; "
+        "none where auth is none (docs/adr/0065).",
     )
     budget_organisation: float = Field(
         200.0, ge=0, description="The same of an organisation, all its callers together; 0 is no limit."
     )
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 
     @model_validator(mode="after")
     def _nothing_is_open_to_the_world(self) -> Self:

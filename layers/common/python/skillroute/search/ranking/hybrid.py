@@ -7,7 +7,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import LentIndex
@@ -25,6 +24,7 @@ from skillroute.search.candidates.skill_choice import among_others, one_a_tool
 from skillroute.search.plan import CANDIDATE_POOL, passes
 from skillroute.search.ranking.fusion import Fused, FusedTools
 from skillroute.search.ranking.rerank import RerankStage
+from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import SkillKey
 
 CLAUSE_POOL = 30
@@ -230,9 +230,7 @@ class HybridRanking:
         ]
 
     def _nearest(self, wheres: Sequence[IndexFilter]) -> dict[str, float]:
-        found = [
-            self.index.search(TOOL_DOCUMENTS, self.vector, where=where, limit=CANDIDATE_POOL) for where in wheres
-        ]
+        found = [self.index.search(TOOL_DOCUMENTS, self.vector, where=where, limit=CANDIDATE_POOL) for where in wheres]
         return _cosines_of(hit for hits in found for hit in hits)
 
     def _sharing_a_word(self, text: str, wheres: Sequence[IndexFilter], limit: int) -> dict[str, float]:

@@ -10,6 +10,7 @@ from functools import partial
 
 from skillroute.core.chat.port import ChatModel
 from skillroute.core.postgres.database import Database
+from skillroute.skills.classification.classifiers.prompt import PROMPT_TOKENS
 from skillroute.skills.classification.model import ToolProfile
 from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.tool_requests.ask import TOOLS_A_CALL, Estimate, ask, calls_for
@@ -61,7 +62,7 @@ class RequestsInBulk:
         How long a prompt may be.
     """
 
-    def __init__(self, database: Database, write: WriteRequests, *, max_prompt_tokens: int = 6000) -> None:
+    def __init__(self, database: Database, write: WriteRequests, *, max_prompt_tokens: int = PROMPT_TOKENS) -> None:
         self._database = database
         self._write = write
         self._max_prompt_tokens = max_prompt_tokens

@@ -8,11 +8,14 @@ from skillroute.core.chat.port import ChatModel
 from skillroute.core.observability import logger
 from skillroute.skills.classification.classifiers.llm_answer import read_answer
 from skillroute.skills.classification.classifiers.llm_offer import offer
-from skillroute.skills.classification.classifiers.prompt import CLASSIFY, CLASSIFY_AND_WRITE, question
+from skillroute.skills.classification.classifiers.prompt import CLASSIFY, CLASSIFY_AND_WRITE, PROMPT_TOKENS, question
 from skillroute.skills.classification.model import Classification, SkillProfile, ToolProfile
 from skillroute.skills.model import AssignmentSource
 
 _MAX_LOGGED = 5
+
+CONCURRENCY = 5
+"""Tools that a language model is asked about at once. Not measured."""
 
 
 class LlmClassifier:
@@ -43,8 +46,8 @@ class LlmClassifier:
         chat: ChatModel,
         *,
         source: AssignmentSource = AssignmentSource.LLM_AUTO,
-        max_prompt_tokens: int = 6000,
-        concurrency: int = 5,
+        max_prompt_tokens: int = PROMPT_TOKENS,
+        concurrency: int = CONCURRENCY,
         writes_requests: bool = False,
     ) -> None:
         self._chat = chat

@@ -67,6 +67,9 @@ _FIELDS = {
 ANSWER_SCHEMA: Mapping[str, Any] = {"title": "classification", **object_of(_FIELDS)}
 """The schema of the model's answer. It has no limits: not every server knows them, and the answer is checked anyway."""
 
+PROMPT_TOKENS = 6000
+"""How long a prompt is at most, as estimated; skills that do not fit are not offered. Not measured."""
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
