@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from skillroute.core.documents.embed import Waiting
 from skillroute.core.postgres.database import Session
 
 
@@ -24,4 +25,8 @@ class ServersOfItems(Protocol):
 
     def refresh(self, session: Session, server_ids: Sequence[int]) -> None:
         """Derive, within the transaction, what servers are found by, once their tools are written."""
+        ...
+
+    def waiting(self, server_ids: Sequence[int]) -> Waiting:
+        """Return the documents of these servers, which may have no vector after the transaction."""
         ...

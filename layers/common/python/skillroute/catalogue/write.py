@@ -20,7 +20,6 @@ from skillroute.core.bulk.write import Diff, Stored, Vectors
 from skillroute.core.caller import Caller
 from skillroute.core.documents.embed import Waiting
 from skillroute.core.postgres.database import Database, Session
-from skillroute.registry.collection import REGISTRY_DOCUMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +129,7 @@ class ItemSteps:
         if not written:
             return Stored(outcomes)
         items = Waiting(TOOL_DOCUMENTS, sorted(without_vector(written)), "items")
-        of_servers = Waiting(REGISTRY_DOCUMENTS, servers, "entities", is_own=False)
+        of_servers = self._servers.waiting(servers)
         # What servers are found by is said by their tools.
         derive = (
             partial(self._servers.refresh, server_ids=servers) if any(key.type == "tool" for key in written) else None

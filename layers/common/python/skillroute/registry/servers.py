@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from skillroute.core.documents.embed import Waiting
 from skillroute.core.postgres.database import Session
+from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.refresh import refresh
 from skillroute.registry.repository import RegistryRepository
 
@@ -23,3 +25,7 @@ class RegisteredServers:
     def refresh(self, session: Session, server_ids: Sequence[int]) -> None:
         """Derive, within the transaction, what servers are found by."""
         refresh(session, server_ids)
+
+    def waiting(self, server_ids: Sequence[int]) -> Waiting:
+        """Return the documents of these servers, which may have no vector after the transaction."""
+        return Waiting(REGISTRY_DOCUMENTS, server_ids, "entities", is_own=False)
