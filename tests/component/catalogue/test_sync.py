@@ -12,7 +12,8 @@ from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.sync import MAX_ITEMS, SyncReport, SyncTools
 from skillroute.core.bulk.write import Writer
 from skillroute.core.caller import LAPTOP
-from skillroute.core.errors.model import DatabaseUnavailable, InvalidInput, StatementRejected
+from skillroute.core.errors.model import DatabaseUnavailable, InvalidInput
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.pool import Pool
 from skillroute.registry.servers import RegisteredServers

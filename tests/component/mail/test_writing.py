@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from skillroute.core.bulk.write import Writer
 from skillroute.core.caller import LAPTOP
-from skillroute.core.errors.model import DatabaseUnavailable, InvalidInput, StatementRejected
+from skillroute.core.errors.model import DatabaseUnavailable, InvalidInput
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.model import MailKind, MessageFilter
 from skillroute.mail.sync import MAIL_KINDS, MAX_MAIL, SyncMail

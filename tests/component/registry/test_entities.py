@@ -10,13 +10,8 @@ import pytest
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.errors.model import (
-    DatabaseUnavailable,
-    Forbidden,
-    InvalidInput,
-    NotFound,
-    StatementRejected,
-)
+from skillroute.core.errors.model import DatabaseUnavailable, Forbidden, InvalidInput, NotFound
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.postgres.database import Session
 from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.model import AgentSkill, EntityContent, EntityFilter, EntityKind

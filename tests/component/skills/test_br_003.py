@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from skillroute.core.caller import LAPTOP
-from skillroute.core.errors.model import Conflict, InvalidInput, NotFound, StatementRejected
+from skillroute.core.errors.model import Conflict, InvalidInput, NotFound
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.skills.model import MAX_TOOLS_PER_SKILL, Assignment
 
 from tests.builders import System

@@ -10,7 +10,7 @@ import pytest
 from skillroute.core.caller import LAPTOP, Caller, Scope
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.repository import DocumentRepository
-from skillroute.core.errors.model import StatementRejected
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.collection import MAIL_DOCUMENTS

@@ -42,7 +42,7 @@ LIBRARIES = {
     "qdrant_client": ("core/documents/index/*",),
     "qdrant_edge": ("core/documents/index/*",),
     "httpx": (
-        "core/chat/openai.py", "core/documents/index/qdrant.py", "core/embedding/openai.py", "core/remote/openai.py",
+        "core/chat/openai.py", "core/documents/index/*", "core/embedding/openai.py", "core/remote/openai.py",
     ),
     "numpy": ("core/onnx_model.py", "skills/classification/classifiers/*"),
     "onnxruntime": ("core/onnx_model.py",),

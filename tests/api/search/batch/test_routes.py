@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from skillroute.core.errors.model import StatementRejected
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.search.batch.search import MAX_SEARCHES
 from skillroute.search.search import ToolSearch
 

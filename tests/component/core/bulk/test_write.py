@@ -13,7 +13,8 @@ from skillroute.core.bulk.outcomes import Outcome, Report
 from skillroute.core.bulk.write import Diff, Kind, Stored, Vectors, Writer, write_many
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.embed import Embedded, Waiting, embed_within
-from skillroute.core.errors.model import InvalidInput, StatementRejected
+from skillroute.core.errors.model import InvalidInput
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.observability import Metric
 from skillroute.core.time.deadline import Deadline
 from skillroute.core.time.time_left import ending_with

@@ -8,7 +8,8 @@ import threading
 import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import IndexFilter
-from skillroute.core.errors.model import Conflict, DatabaseUnavailable, StatementRejected
+from skillroute.core.errors.model import Conflict, DatabaseUnavailable
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.skills.classification.model import Decision
 from skillroute.skills.collection import SKILL_DOCUMENTS

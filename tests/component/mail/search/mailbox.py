@@ -12,7 +12,8 @@ from skillroute.core.embedding.model import Vector
 from skillroute.mail.documents import MailDocument, of_agent, of_message, of_project
 from skillroute.mail.model import MailAgent, Message, Product, Project, agent_key
 from skillroute.mail.repository import MailRepository, MessageRow
-from skillroute.mail.search.model import Explain, MessageResult, MessageSearchRequest, MessageSearchResponse
+from skillroute.mail.search.answers import Explain, MessageResult, MessageSearchResponse
+from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.mail.search.search import MessageSearch
 
 from tests.builders import System

@@ -11,8 +11,9 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.replica_port import IndexReplica, IndexStatus
 from skillroute.core.errors.model import IndexUnavailable
+from skillroute.mail.search.answers import MessageSearchResponse
 from skillroute.mail.search.budget import Budget
-from skillroute.mail.search.model import MessageSearchRequest, MessageSearchResponse
+from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.mail.search.search import MessageSearch
 
 from tests.component.mail.search.mailbox import Mailbox

@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from skillroute.core.errors.model import ConfigurationError, DatabaseUnavailable, StatementRejected
+from skillroute.core.errors.model import ConfigurationError, DatabaseUnavailable
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.listing import Order
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.connection import Connection

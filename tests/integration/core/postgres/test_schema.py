@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pg8000.native import DatabaseError
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
-from skillroute.core.errors.model import StatementRejected
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.postgres.pool import Pool
 
 from tests.integration.rows import (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pg8000.native import to_statement
-from skillroute.core.errors.model import StatementRejected
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.pool import Pool
 from skillroute.core.postgres.queries import names, plan_cache_mode, statement

@@ -17,10 +17,10 @@ from skillroute.core.errors.model import (
     InvalidInput,
     NotFound,
     SkillrouteError,
-    StatementRejected,
     Unauthenticated,
     VersionConflict,
 )
+from skillroute.core.errors.statement import StatementRejected
 
 from tests.error_table import PAGE, table, with_table
 

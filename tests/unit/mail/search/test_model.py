@@ -10,15 +10,13 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from skillroute.mail.search.answers import Explain, MessageResult, MessageSearchResponse
 from skillroute.mail.search.model import (
     MAX_TEXT,
     RRF_K,
     CallerScoped,
-    Explain,
     MailFilter,
-    MessageResult,
     MessageSearchRequest,
-    MessageSearchResponse,
     ProjectScoped,
     Redaction,
     engine_setting,

@@ -17,7 +17,8 @@ from skillroute.catalogue.sync import ITEMS, MAX_ITEMS, SyncReport
 from skillroute.catalogue.write import ItemOutcome, ItemSteps, PlacedItem
 from skillroute.core.bulk.write import Diff, Stored, Vectors, Writer, write_many
 from skillroute.core.caller import Caller
-from skillroute.core.errors.model import FieldProblem, InvalidInput
+from skillroute.core.errors.model import InvalidInput
+from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.input.json_input import together
 from skillroute.core.input.known_fields import MAX_WARNINGS
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, moment, shown_moment

@@ -22,7 +22,8 @@ from pydantic import (
 )
 
 from skillroute.catalogue.model import ItemContent, ItemKey, ItemType, RequestSource, ToolRequest
-from skillroute.core.errors.model import FieldProblem, InvalidInput
+from skillroute.core.errors.model import InvalidInput
+from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.input.hidden_text import hidden_warnings, name_warnings, seen_name, visible_fields
 from skillroute.core.input.json_input import examined_json, together, validated
 from skillroute.core.input.known_fields import MAX_WARNINGS, UNKNOWN_FIELD, KnownFields

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from skillroute.core.access import not_found, own
 from skillroute.core.caller import Caller
 from skillroute.core.errors.codes import ErrorCode
-from skillroute.core.errors.model import Conflict, InvalidInput, StatementRejected
+from skillroute.core.errors.model import Conflict, InvalidInput
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.access import WriterRights
 from skillroute.mail.model import (

@@ -6,24 +6,18 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from skillroute.core.answer_size import PAGE_BYTES
 from skillroute.core.caller import Caller
 from skillroute.mail.document_repository import MailDocuments
+from skillroute.mail.lists import MailLists
 from skillroute.mail.model import (
     MailAgent,
     MailKind,
     Message,
-    MessageFilter,
     Product,
     Project,
     RecipientRole,
-    StoredAgent,
-    StoredMessage,
-    StoredProduct,
-    StoredProject,
     agent_key,
 )
 
@@ -71,7 +65,7 @@ _STATES: dict[MailKind, str] = {
 }
 
 
-class MailRepository(MailDocuments):
+class MailRepository(MailDocuments, MailLists):
     """Projects, products, agents and messages, and their documents."""
 
     def lock(self, org_id: str | None) -> None:
@@ -188,100 +182,6 @@ class MailRepository(MailDocuments):
         """Store a recipient's acknowledgement; False when it is none. The first time counts."""
         return bool(self._run("acknowledge", id=message_id, name_key=name_key))
 
-    def projects(
-        self,
-        org_id: str | None,
-        allowed: Sequence[int] | None,
-        *,
-        id_: int | None = None,
-        key: str | None = None,
-        limit: int = 1,
-        offset: int = 0,
-    ) -> tuple[list[StoredProject], int]:
-        """Return a page of those that pass by key, and how many there are in all."""
-        rows, total = self._page("list_projects", limit, offset, id=id_, key=key, **_seen(org_id, allowed))
-        return [
-            StoredProject(id_, owner, Project(key, name, description), created_at, updated_at)
-            for id_, owner, key, name, description, created_at, updated_at in rows
-        ], total
-
-    def products(
-        self,
-        org_id: str | None,
-        allowed: Sequence[int] | None,
-        *,
-        id_: int | None = None,
-        key: str | None = None,
-        limit: int = 1,
-        offset: int = 0,
-    ) -> tuple[list[StoredProduct], int]:
-        """Return a page by key, and how many there are in all. With `allowed`, those with a project that is."""
-        rows, total = self._page("list_products", limit, offset, id=id_, key=key, **_seen(org_id, allowed))
-        return [
-            StoredProduct(
-                id_, owner, Product(key, name, description, tuple(keys)), tuple(project_ids), created_at, updated_at
-            )
-            for id_, owner, key, name, description, created_at, updated_at, project_ids, keys in rows
-        ], total
-
-    def agents(
-        self,
-        org_id: str | None,
-        allowed: Sequence[int] | None,
-        *,
-        id_: int | None = None,
-        name_key: str | None = None,
-        project_id: int | None = None,
-        limit: int = 1,
-        offset: int = 0,
-    ) -> tuple[list[StoredAgent], int]:
-        """Return a page by name, and how many there are in all. With `allowed`, those of a project that is."""
-        rows, total = self._page(
-            "list_agents",
-            limit,
-            offset,
-            id=id_,
-            name_key=name_key,
-            project_id=project_id,
-            **_seen(org_id, allowed),
-        )
-        return [
-            StoredAgent(
-                id_,
-                owner,
-                MailAgent(name, description, contact, tuple(keys)),
-                tuple(project_ids),
-                created_at,
-                updated_at,
-            )
-            for id_, owner, name, description, contact, created_at, updated_at, project_ids, keys in rows
-        ], total
-
-    def messages(
-        self,
-        where: MessageFilter,
-        org_id: str | None,
-        allowed: Sequence[int] | None,
-        *,
-        id_: int | None = None,
-        limit: int = 1,
-        offset: int = 0,
-    ) -> tuple[list[StoredMessage], int]:
-        """Return a page, the newest first, and how many there are in all."""
-        conditions: dict[str, object] = {
-            "key": where.key,
-            "project_id": where.project_id,
-            "thread_id": where.thread_id,
-            "sender": where.sender,
-            "recipient": where.recipient,
-            "importance": where.importance,
-            "ack_required": where.ack_required,
-            **_seen(org_id, allowed),
-        }
-        rows = self._run("list_messages", id=id_, limit=limit, offset=offset, max_bytes=PAGE_BYTES, **conditions)
-        total: int = len(rows) if id_ is not None else self._run("count_messages", **conditions)[0][0]
-        return [_to_message(row) for row in rows], total
-
     def may_see(self, caller: Caller) -> list[int] | None:
         """Return the projects whose mail a caller may look at, ascending; None stands for all of its organisation.
 
@@ -305,23 +205,12 @@ class MailRepository(MailDocuments):
         """Return the projects linked to a product, ascending; none when there is no such product."""
         return [row[0] for row in self._run("projects_of_product", id=product_id, org_id=org_id)]
 
-    def _page(self, statement: str, limit: int, offset: int, **conditions: object) -> tuple[list[list[Any]], int]:
-        """Return a page's rows without the total that each of them ends with, and the total."""
-        rows = self._run(statement, limit=limit, offset=offset, max_bytes=PAGE_BYTES, **conditions)
-        # Beyond the end no row says how many there are.
-        some = rows or (self._run(statement, limit=1, offset=0, max_bytes=0, **conditions) if offset else [])
-        return [row[:-1] for row in rows], some[0][-1] if some else 0
-
 
 def _to_state(kind: MailKind, row: list[Any]) -> MailState:
     id_, content_hash, text_hash, is_embedded, project_ids, *rest = row
     sender_key = rest[0] if kind == "message" else None
     agent = MailAgent(*rest) if kind == "agent" else None
     return MailState(id_, content_hash, text_hash, is_embedded, tuple(project_ids), sender_key, agent)
-
-
-def _seen(org_id: str | None, allowed: Sequence[int] | None) -> dict[str, object]:
-    return {"org_id": org_id, "allowed": None if allowed is None else list(allowed)}
 
 
 def _recipients(rows: Sequence[MessageRow]) -> list[dict[str, Any]]:
@@ -332,29 +221,3 @@ def _recipients(rows: Sequence[MessageRow]) -> list[dict[str, Any]]:
             found.append({"message_id": row.id, "role": role, "place": places[role], "agent_id": agent_id})
             places[role] += 1
     return found
-
-
-def _to_message(row: list[Any]) -> StoredMessage:
-    (id_, org_id, project_id, key, project_key, sender, subject, body, created_ts, thread_id, importance, ack_required,
-     is_embedded, updated_at, recipients) = row  # fmt: skip
-    by_role: dict[str, list[str]] = {"to": [], "cc": [], "bcc": []}
-    acknowledged = {}
-    for role, name, acknowledged_at in recipients or ():
-        by_role[role].append(name)
-        if acknowledged_at is not None:
-            acknowledged[name] = datetime.fromisoformat(acknowledged_at)
-    content = Message(
-        key=key,
-        project=project_key,
-        sender=sender,
-        to=tuple(by_role["to"]),
-        cc=tuple(by_role["cc"]),
-        bcc=tuple(by_role["bcc"]),
-        subject=subject,
-        body=body,
-        created_ts=created_ts,
-        thread_id=thread_id,
-        importance=importance,
-        ack_required=ack_required,
-    )
-    return StoredMessage(id_, org_id, project_id, content, acknowledged, is_embedded, updated_at)

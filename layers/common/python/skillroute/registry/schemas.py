@@ -13,7 +13,8 @@ from typing import Any
 
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.schemas import MAX_BYTES, SWITCHES, item_warnings, read_item, switch_problems
-from skillroute.core.errors.model import FieldProblem, InvalidInput
+from skillroute.core.errors.model import InvalidInput
+from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.input.hidden_text import hidden_warnings, name_warnings, visible_fields
 from skillroute.core.input.json_input import MAX_PROBLEMS, examined_json, together, validated
 from skillroute.core.input.known_fields import MAX_WARNINGS, KnownFields

@@ -16,7 +16,7 @@ from skillroute.core.bulk.versions import OneWrite
 from skillroute.core.bulk.write import Diff, Stored, Vectors
 from skillroute.core.caller import Caller
 from skillroute.core.documents.embed import Waiting
-from skillroute.core.errors.model import FieldProblem
+from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.hashing import content_hash
 from skillroute.core.input.known_fields import MAX_WARNINGS
 from skillroute.core.postgres.database import Database, Session

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from skillroute.catalogue.model import ItemKey, ItemType
-from skillroute.core.errors.model import FieldProblem
+from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.input.known_fields import KnownFields
 from skillroute.core.input.text_fields import SnakeCase
 from skillroute.skills.classification.model import MAX_CLASSIFIED_SKILLS

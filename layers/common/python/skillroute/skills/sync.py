@@ -12,7 +12,8 @@ from skillroute.core.bulk.write import Diff, Kind, Stored, Vectors, Writer, writ
 from skillroute.core.caller import Caller
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.errors.codes import ErrorCode
-from skillroute.core.errors.model import Conflict, FieldProblem, Forbidden, InvalidInput
+from skillroute.core.errors.model import Conflict, Forbidden, InvalidInput
+from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.input.json_input import examined_json, together, validated
 from skillroute.core.input.known_fields import KnownFields, of_another
 from skillroute.core.input.near_names import names_of

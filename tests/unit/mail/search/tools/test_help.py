@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from skillroute.mail.search.answers import MessageSearchResponse
 from skillroute.mail.search.budget import Budget
-from skillroute.mail.search.model import DowngradeReason, MessageSearchResponse, Mode
+from skillroute.mail.search.model import DowngradeReason, Mode
 from skillroute.mail.search.outcome import IndexState, SearchOutcome, Stage
 from skillroute.mail.search.tools.arguments import SEARCH_MESSAGES
 from skillroute.mail.search.tools.help import assistance, diagnostics, edit_distance, guidance

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from skillroute.core.errors.model import FieldProblem
+from skillroute.core.errors.problems import FieldProblem
 
 Status = Literal["created", "updated", "unchanged", "failed"]
 

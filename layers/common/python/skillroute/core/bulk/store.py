@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from skillroute.core.errors.model import StatementRejected
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Database, Session
 

@@ -18,7 +18,8 @@ from skillroute.core.documents.embed import Embedded, Waiting, embed_committed, 
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.views import Refusal
-from skillroute.core.errors.model import FieldProblem, InvalidInput
+from skillroute.core.errors.model import InvalidInput
+from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.input.known_fields import refuse_of_others
 from skillroute.core.observability import Metric, count
 from skillroute.core.postgres.database import Database, Session

@@ -34,9 +34,10 @@ Each is raised where it is known and translated once at the edge: `core/http/err
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.problems import FieldProblem
 
 
 class SkillrouteError(Exception):
@@ -58,25 +59,6 @@ class _Coded(SkillrouteError):
         super().__init__(message)
         if code is not None:
             self.code = code
-
-
-@dataclass(frozen=True, slots=True)
-class FieldProblem:
-    """One thing that is wrong with what the caller sent, or questionable.
-
-    Attributes
-    ----------
-    field : str
-        Dotted, as the caller knows it: ``items.3.input_schema``.
-    message : str
-        What is wrong with it, and what is allowed.
-    type : str
-        What programs go by; pydantic's types of errors are among them.
-    """
-
-    field: str
-    message: str
-    type: str = "value_error"
 
 
 class InvalidInput(SkillrouteError):
@@ -166,28 +148,6 @@ class BudgetSpent(SkillrouteError):
     def __init__(self, message: str, retry_after_s: int) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
-
-
-class StatementRejected(SkillrouteError):
-    """PostgreSQL refused a statement, or a value in it.
-
-    Attributes
-    ----------
-    state : str
-        The SQLSTATE, such as ``23505``.
-    constraint : str or None
-        The name of the constraint that was violated; it, not the message, decides which error this is.
-    """
-
-    def __init__(self, message: str, *, state: str, constraint: str | None) -> None:
-        super().__init__(message)
-        self.state = state
-        self.constraint = constraint
-
-    @property
-    def is_about_data(self) -> bool:
-        """Whether a value was refused (classes 22, 23 and 54), rather than the statement or the moment."""
-        return self.state.startswith(("22", "23", "54"))
 
 
 class ConfigurationError(SkillrouteError):

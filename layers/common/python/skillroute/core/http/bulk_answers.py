@@ -8,7 +8,8 @@ from fastapi import Query
 from pydantic import BaseModel, BeforeValidator, Field
 
 from skillroute.core.bulk.outcomes import Outcome, Report, Status
-from skillroute.core.errors.model import FieldProblem, TextRefused
+from skillroute.core.errors.model import TextRefused
+from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.http.errors import shortened
 
 DryRun = Annotated[

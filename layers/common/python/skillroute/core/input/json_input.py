@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from skillroute.core.errors.model import FieldProblem, InvalidInput
+from skillroute.core.errors.model import InvalidInput
+from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.errors.sentences import UNKNOWN_FIELD_ERROR, sentence_of
 from skillroute.core.input.near_names import names_at, nearest
 

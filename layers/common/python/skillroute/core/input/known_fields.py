@@ -15,7 +15,8 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, model_validator
 
 from skillroute.core.errors.codes import ErrorCode
-from skillroute.core.errors.model import FieldProblem, InvalidInput
+from skillroute.core.errors.model import InvalidInput
+from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.input.near_names import names_of, nearest
 from skillroute.core.input.synonyms import SYNONYMS
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import unquote_plus
 
-from skillroute.core.errors.model import FieldProblem
+from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.input.json_input import changed_places, with_texts
 from skillroute.core.input.known_fields import MAX_WARNINGS
 

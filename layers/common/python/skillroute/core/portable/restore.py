@@ -11,7 +11,8 @@ from itertools import groupby
 
 from skillroute.core.bulk.outcomes import Outcome, Report
 from skillroute.core.caller import Caller
-from skillroute.core.errors.model import FieldProblem, InvalidInput
+from skillroute.core.errors.model import InvalidInput
+from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.portable.model import END, PAGE_END, Line, Portable
 from skillroute.core.postgres.database import Database, WithinTransaction
 

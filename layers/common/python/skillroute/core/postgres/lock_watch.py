@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
-from skillroute.core.errors.model import DatabaseUnavailable, StatementRejected
+from skillroute.core.errors.model import DatabaseUnavailable
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.connection import Connection
 

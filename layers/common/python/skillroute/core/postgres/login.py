@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import pg8000.native
 
-from skillroute.core.errors.model import DatabaseUnavailable, StatementRejected
+from skillroute.core.errors.model import DatabaseUnavailable
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.queries import statement
 from skillroute.core.postgres.refusals import BROKEN, NoAnswer, NotPermitted, TookTooLong, refusal, unanswered

@@ -10,7 +10,8 @@ from importlib.resources import files
 from typing import TypeVar
 
 from skillroute import __version__
-from skillroute.core.errors.model import SkillrouteError, StatementRejected
+from skillroute.core.errors.model import SkillrouteError
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.extensions import OPTIONAL, THEN, extension_of, lacks, without

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skillroute.core.errors.model import DatabaseUnavailable, OutcomeUnknown, StatementRejected
+from skillroute.core.errors.model import DatabaseUnavailable, OutcomeUnknown
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.observability import logger
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.refusals import CommitUnanswered

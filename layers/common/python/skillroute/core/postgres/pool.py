@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
-from skillroute.core.errors.model import DatabaseUnavailable, SkillrouteError, StatementRejected
+from skillroute.core.errors.model import DatabaseUnavailable, SkillrouteError
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.postgres.address import Address, AddressSource, fixed
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.outcome import was_committed

@@ -7,7 +7,8 @@ from typing import Any
 
 from pg8000.native import DatabaseError, InterfaceError
 
-from skillroute.core.errors.model import DatabaseUnavailable, OutcomeUnknown, SkillrouteError, StatementRejected
+from skillroute.core.errors.model import DatabaseUnavailable, OutcomeUnknown, SkillrouteError
+from skillroute.core.errors.statement import StatementRejected
 
 BROKEN = (InterfaceError, OSError, struct_error)
 """The errors of a broken connection: pg8000 lets socket errors through, and reads a closed socket as a short struct."""

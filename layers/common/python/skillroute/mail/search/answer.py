@@ -8,9 +8,10 @@ from skillroute.core.answer_size import MAX_ON_THE_WAY, SEARCH_BYTES, on_the_way
 from skillroute.core.observability import Metric, count, event, observe_ms
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.time.timing import Stopwatch
+from skillroute.mail.search.answers import Explain, MessageResult, MessageSearchResponse, Timing
 from skillroute.mail.search.cursor import Cursor, wire_engine
 from skillroute.mail.search.engines import Served
-from skillroute.mail.search.model import Explain, MessageResult, MessageSearchResponse, Mode, Timing
+from skillroute.mail.search.model import Mode
 from skillroute.mail.search.outcome import SearchOutcome
 from skillroute.mail.search.redact import result
 from skillroute.mail.search.repository import MailSearchRepository

@@ -16,10 +16,11 @@ from skillroute.core.reranking.port import Reranker
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search import page, threads
 from skillroute.mail.search import scores as fuse
+from skillroute.mail.search.answers import ShadowComparison
 from skillroute.mail.search.budget import LEXICAL_ONLY_MS, NO_RERANK_MS
 from skillroute.mail.search.cursor import CursorEngine
 from skillroute.mail.search.lexical import FullText, IndexWords, LexicalEngine, Words
-from skillroute.mail.search.model import RRF_K, MailFilter, Method, ShadowComparison
+from skillroute.mail.search.model import RRF_K, MailFilter, Method
 from skillroute.mail.search.outcome import Stage
 from skillroute.mail.search.page import Page, Ranking
 from skillroute.mail.search.plan import Plan

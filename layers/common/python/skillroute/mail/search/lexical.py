@@ -10,7 +10,7 @@ from typing import Protocol
 from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.lexical_engines import LexicalEngineName
 from skillroute.core.documents.model import IndexFilter
-from skillroute.core.errors.model import StatementRejected
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Database
 from skillroute.mail.collection import MAIL_DOCUMENTS

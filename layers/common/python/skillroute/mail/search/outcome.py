@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from skillroute.mail.search.answers import MessageSearchResponse
 from skillroute.mail.search.budget import Budget
-from skillroute.mail.search.model import DowngradeReason, MessageSearchResponse, Mode
+from skillroute.mail.search.model import DowngradeReason, Mode
 
 IndexState = Literal["ready", "not_ready", "failed", "bypassed", "not_used"]
 """bypassed: the deployment's setting leaves it out. not_used: nothing had to be looked up in it."""

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from skillroute.mail.model import DocKind
-from skillroute.mail.search.model import MAX_PROJECTS, MessageResult, Method, Redaction
+from skillroute.mail.search.answers import MessageResult
+from skillroute.mail.search.model import MAX_PROJECTS, Method, Redaction
 from skillroute.mail.search.scope import Projects
 from skillroute.mail.search.scores import Match
 

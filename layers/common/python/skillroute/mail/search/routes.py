@@ -11,8 +11,9 @@ from skillroute.core.http.body import PrivateJsonRoute
 from skillroute.core.http.docs import BUDGET, ERRORS
 from skillroute.core.http.search_headers import SEARCHED, search_headers
 from skillroute.core.rationing.work import Work
+from skillroute.mail.search.answers import MessageSearchResponse
 from skillroute.mail.search.invocation import InvocationBudget
-from skillroute.mail.search.model import MessageSearchRequest, MessageSearchResponse
+from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.mail.search.search import MessageSearch
 
 

@@ -12,10 +12,11 @@ from skillroute.core.postgres.database import Database
 from skillroute.core.reranking.port import Reranker
 from skillroute.core.time.timing import Stopwatch
 from skillroute.mail.search.answer import outcome
+from skillroute.mail.search.answers import MessageSearchResponse
 from skillroute.mail.search.budget import Budget
 from skillroute.mail.search.engines import Engines, Served
 from skillroute.mail.search.facets import facets
-from skillroute.mail.search.model import EngineSetting, MessageSearchRequest, MessageSearchResponse
+from skillroute.mail.search.model import EngineSetting, MessageSearchRequest
 from skillroute.mail.search.outcome import SearchOutcome
 from skillroute.mail.search.page import Page
 from skillroute.mail.search.plan import default_mode, plan

@@ -10,8 +10,9 @@ from concurrent.futures import Future
 from skillroute.core.documents.lexical_engines import WIRE_NAMES
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.observability import Metric, event, logger
+from skillroute.mail.search.answers import ShadowComparison
 from skillroute.mail.search.lexical import IndexWords, Words
-from skillroute.mail.search.model import MailFilter, ShadowComparison
+from skillroute.mail.search.model import MailFilter
 
 COMPARED = 100
 """How many of the first results are compared, whatever page is asked for."""

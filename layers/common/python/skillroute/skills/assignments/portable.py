@@ -10,7 +10,8 @@ from typing import Any
 
 from skillroute.core.caller import Caller
 from skillroute.core.errors.codes import ErrorCode
-from skillroute.core.errors.model import Conflict, FieldProblem
+from skillroute.core.errors.model import Conflict
+from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.input.json_input import examined_json, together, validated
 from skillroute.core.portable.model import Line, iso, shown_moment
 from skillroute.core.postgres.database import Session

@@ -14,7 +14,7 @@ from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.bulk.outcomes import Outcome, Report
 from skillroute.core.bulk.write import Diff, Kind, Stored, Vectors, Writer, write_many
 from skillroute.core.caller import Caller
-from skillroute.core.errors.model import FieldProblem
+from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.input.json_input import examined_json, together, validated
 from skillroute.core.input.known_fields import MAX_WARNINGS
 from skillroute.core.observability import Metric

@@ -19,7 +19,8 @@ from skillroute.core.documents.index.port import IndexKind
 from skillroute.core.documents.index.words import Words
 from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors.model import IndexTimeout, IndexUnavailable, StatementRejected
+from skillroute.core.errors.model import IndexTimeout, IndexUnavailable
+from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.postgres.database import Database
 from skillroute.core.postgres.refusals import TookTooLong
 

@@ -17,8 +17,10 @@ from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.index import schema
 from skillroute.core.documents.index.events import tell_mismatch
 from skillroute.core.documents.index.points import IndexPoint, PointIndex, Scored
+from skillroute.core.documents.index.qdrant_errors import translated
+from skillroute.core.documents.index.qdrant_filter import filter_of
 from skillroute.core.documents.index.schema import Conditions, PointId
-from skillroute.core.errors.model import IndexTimeout, IndexUnavailable
+from skillroute.core.errors.model import IndexUnavailable
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
@@ -143,7 +145,7 @@ class QdrantIndex(PointIndex):
             yield
         except (ApiException, QdrantException, JSONDecodeError, AssertionError) as error:
             # The last two are how the client meets an answer that is no JSON (a proxy's page) or holds no result.
-            raise _translated(error, name) from error
+            raise translated(error, name) from error
 
     def _set_up(self, collection: Collection, name: str) -> None:
         if collection in self._ready:
@@ -219,7 +221,7 @@ class QdrantIndex(PointIndex):
                 name,
                 query=query if isinstance(query, list) else self._sparse(query),
                 using=schema.DENSE if dense else schema.BM25,
-                query_filter=self._filter(conditions),
+                query_filter=filter_of(self._models, conditions),
                 limit=limit,
                 score_threshold=above,
                 with_payload=False,
@@ -234,7 +236,7 @@ class QdrantIndex(PointIndex):
             self._models.QueryRequest(
                 query=query,
                 using=schema.DENSE,
-                filter=self._filter(conditions),
+                filter=filter_of(self._models, conditions),
                 limit=limit,
                 with_payload=False,
                 params=self._search_params(limit),
@@ -254,7 +256,7 @@ class QdrantIndex(PointIndex):
         with self._collection(collection) as name:
             page, following = self._client.scroll(
                 name,
-                scroll_filter=self._filter(conditions),
+                scroll_filter=filter_of(self._models, conditions),
                 limit=limit,
                 offset=start,
                 with_payload=[schema.KEY_FIELD],
@@ -270,7 +272,7 @@ class QdrantIndex(PointIndex):
 
     def _count(self, collection: Collection, conditions: Conditions) -> int:
         with self._collection(collection) as name:
-            return self._client.count(name, count_filter=self._filter(conditions), exact=True).count
+            return self._client.count(name, count_filter=filter_of(self._models, conditions), exact=True).count
 
     def _vectors(self, point: IndexPoint) -> dict[str, Any]:
         vectors: dict[str, Any] = {}
@@ -282,45 +284,6 @@ class QdrantIndex(PointIndex):
 
     def _sparse(self, vector: SparseVector) -> models.SparseVector:
         return self._models.SparseVector(indices=vector.indices, values=vector.values)
-
-    def _filter(self, conditions: Conditions) -> models.Filter | None:
-        if not conditions:
-            return None
-        ready: models.Filter = self._models.Filter(
-            must=[self._condition(name, asked) for name, asked in conditions if not isinstance(asked, schema.NoneOf)],
-            must_not=[
-                self._condition(name, asked.values) for name, asked in conditions if isinstance(asked, schema.NoneOf)
-            ],
-        )
-        return ready
-
-    def _condition(
-        self, name: str, values: list[str] | schema.Range | schema.PointIds
-    ) -> models.FieldCondition | models.HasIdCondition:
-        m = self._models
-        if isinstance(values, schema.PointIds):
-            points: models.HasIdCondition = m.HasIdCondition(has_id=list(values.ids))
-            return points
-        ready: models.FieldCondition = (
-            m.FieldCondition(key=name, match=m.MatchAny(any=values))
-            if isinstance(values, list)
-            else m.FieldCondition(key=name, range=m.Range(gte=values[0], lte=values[1]))
-        )
-        return ready
-
-
-def _translated(error: Exception, name: str) -> IndexUnavailable:
-    """Tell a timeout, of the connection or reported by the server, from every other failure."""
-    import httpx  # noqa: PLC0415 - comes with qdrant_client
-    from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse  # noqa: PLC0415
-
-    timed_out = (isinstance(error, ResponseHandlingException) and isinstance(error.source, httpx.TimeoutException)) or (
-        isinstance(error, UnexpectedResponse)
-        and error.status_code in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.GATEWAY_TIMEOUT)
-    )
-    if timed_out:
-        return IndexTimeout(f"the vector index did not answer in time (collection {name})")
-    return IndexUnavailable(f"the vector index failed (collection {name})")
 
 
 def _id(point: object) -> PointId:

@@ -11,8 +11,9 @@ from typing import Any
 
 from skillroute.core.caller import Caller
 from skillroute.core.postgres.database import Database, Session
+from skillroute.mail.search.answers import MessageResult
 from skillroute.mail.search.budget import Budget
-from skillroute.mail.search.model import MessageResult, MessageSearchRequest, TimeRange
+from skillroute.mail.search.model import MessageSearchRequest, TimeRange
 from skillroute.mail.search.search import MessageSearch
 from skillroute.mail.search.tools.arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT, ToolArguments
 from skillroute.mail.search.tools.help import assistance, diagnostics, guidance
