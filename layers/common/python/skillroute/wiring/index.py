@@ -17,7 +17,8 @@ from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.wiring.secrets import make_api_key
 
 if TYPE_CHECKING:
-    from skillroute.core.documents.index.embedded import Built, EmbeddedReplica
+    from skillroute.core.documents.index.embedded import EmbeddedReplica
+    from skillroute.core.documents.index.embedded_generation import Built
     from skillroute.core.documents.search_words import ToTerms
     from skillroute.core.postgres.address import AddressSource
     from skillroute.core.postgres.pool import Pool

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from skillroute.core.documents.index.child_build import build_in_child
-from skillroute.core.documents.index.embedded import Built, EmbeddedReplica
+from skillroute.core.documents.index.embedded import EmbeddedReplica
+from skillroute.core.documents.index.embedded_generation import Built
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
 from skillroute.core.documents.index.room import Room

@@ -10,7 +10,8 @@ import pytest
 from qdrant_client import QdrantClient
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.documents.collection import Collection, collections
-from skillroute.core.documents.index.embedded import Built, EmbeddedReplica
+from skillroute.core.documents.index.embedded import EmbeddedReplica
+from skillroute.core.documents.index.embedded_generation import Built
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.qdrant import QdrantIndex
 from skillroute.core.documents.model import HEAD, Change, FeedPage, IndexRecord, Models

@@ -21,7 +21,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from skillroute.core.documents.index.edge import EdgeIndex
-from skillroute.core.documents.index.embedded import Built
+from skillroute.core.documents.index.embedded_generation import Built
 from skillroute.core.documents.index.projection import load_everything
 from skillroute.core.documents.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
 from skillroute.core.documents.model import HEAD, FeedPage, Models

@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 
 from skillroute.core.documents.index.building import Building
-from skillroute.core.documents.index.events import Rebuild, model_to_search, tell_batch, tell_given_up, tell_stale
-from skillroute.core.documents.index.guarded import GuardedIndex
+from skillroute.core.documents.index.embedded_generation import Built, Generation, close, size_of
+from skillroute.core.documents.index.events import Rebuild, model_to_search, tell_given_up, tell_stale
 from skillroute.core.documents.index.port import LentIndex, VectorIndex, counts
-from skillroute.core.documents.index.projection import STEP, apply_changes, load_everything, removes
+from skillroute.core.documents.index.projection import STEP, load_everything
 from skillroute.core.documents.index.remembering import RememberingIndex
 from skillroute.core.documents.index.room import Room
-from skillroute.core.documents.model import HEAD, START, Change, FeedPage
+from skillroute.core.documents.model import HEAD, START
 from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors.model import IndexNoRoom, IndexUnavailable, SkillrouteError
-from skillroute.core.observability import logger
 from skillroute.core.time.clock import Clock
 
 MakeIndex = Callable[[EmbeddingModel], VectorIndex]
@@ -32,44 +30,6 @@ MakeIndex = Callable[[EmbeddingModel], VectorIndex]
 
 Build = Callable[[EmbeddingModel], "Built"]
 """Builds a filled index: here, or outside this process with the graph that large collections need."""
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """A filled index, and the look at the feed that it was filled after."""
-
-    index: VectorIndex
-    seen: FeedPage
-
-
-@dataclass(slots=True)
-class _Generation:
-    """One index with the number of searches that use it: it is closed when it is retired and the last has ended."""
-
-    index: GuardedIndex
-    epoch: str
-    model: EmbeddingModel
-    position: str
-    users: int = 0
-    retired: bool = False
-    given_up: bool = False
-    lacks_room: bool = False
-    # Changes that there was no room for, and whether they remove something that this index has.
-    left_out: tuple[Sequence[Change], bool] = ((), False)
-    changes_since_optimised: int = 0
-
-
-def _size(index: VectorIndex) -> int:
-    """Return how large the largest collection is: a graph is worth it for that one."""
-    return max(counts(index).values())
-
-
-def _close(index: VectorIndex) -> None:
-    """Close an index that nobody uses any more; what is wrong with it is nobody's concern either."""
-    try:
-        index.close()
-    except IndexUnavailable as error:
-        logger.warning("index not closed", extra={"reason": str(error)})
 
 
 class EmbeddedReplica:
@@ -111,7 +71,7 @@ class EmbeddedReplica:
         self._optimise_above = optimise_above
         self._clock = clock
         self._lock = threading.Lock()
-        self._current: _Generation | None = None
+        self._current: Generation | None = None
         self._polled_at = float("-inf")
         self._failed: tuple[float, SkillrouteError] | None = None
         self._building = Building(clock)
@@ -139,7 +99,7 @@ class EmbeddedReplica:
                 generation.users -= 1
                 unused = generation.retired and generation.users == 0
             if unused:
-                _close(generation.index)
+                close(generation.index)
 
     def status(self) -> IndexStatus:
         with self._lock:
@@ -197,9 +157,9 @@ class EmbeddedReplica:
             self._closed = True
             generation, self._current = self._current, None
             if generation is not None:
-                self._retire(generation)
+                generation.retire()
 
-    def _lease(self, begun: float) -> _Generation:
+    def _lease(self, begun: float) -> Generation:
         with self._lock:
             # A look at the feed that started after this search began shows all that the search must see, so searches
             # that wait here together share one.
@@ -214,7 +174,7 @@ class EmbeddedReplica:
             generation.users += 1
             return generation
 
-    def _catch_up(self) -> _Generation:
+    def _catch_up(self) -> Generation:
         started = self._clock()
         try:
             return self._look()
@@ -223,7 +183,7 @@ class EmbeddedReplica:
             self._give_up_broken()
             raise
 
-    def _look(self) -> _Generation:
+    def _look(self) -> Generation:
         polled_at = self._clock()
         self._give_up_broken()
         generation = self._current
@@ -234,36 +194,14 @@ class EmbeddedReplica:
         # while others are read.
         if generation is None or not page.is_complete or generation.model not in (model, *page.models.searched):
             generation = self._swap(self._built(model, self._build), model)
-        elif self._grows(generation, page) and (page.epoch != generation.epoch or generation.model != model):
+        elif generation.grows(self._feed, self._room, page) and (
+            page.epoch != generation.epoch or generation.model != model
+        ):
             self._rebuild_beside(model)
         self._polled_at = polled_at
         if self._should_optimise(generation):
             self._rebuild_beside(model)
         return generation
-
-    def _grows(self, generation: _Generation, page: FeedPage) -> bool:
-        """Apply changes where there is room for them, and return whether there was.
-
-        Raises `IndexNoRoom` where they remove something that is in the index: it must not be found any more, and a full
-        disk takes no deletion either, which is written to the same files.
-        """
-        try:
-            if self._room is not None and page.changes:
-                self._room.for_more(len(page.changes), generation.model)
-        except IndexNoRoom:
-            generation.lacks_room = True
-            if self._removes(generation, page.changes):
-                raise
-            return False
-        generation.lacks_room, generation.left_out = False, ((), False)
-        self._apply(generation, page)
-        return True
-
-    def _removes(self, generation: _Generation, changes: Sequence[Change]) -> bool:
-        if generation.left_out[0] != changes:  # every search of a full disk asks for the same ones
-            named = [(change.collection, change.key) for change in changes]
-            generation.left_out = changes, removes(self._feed, generation.index, generation.model, named)
-        return generation.left_out[1]
 
     def _give_up_broken(self) -> None:
         """Build another index when the engine of this one keeps failing; until it is there, searches go on trying."""
@@ -275,11 +213,11 @@ class EmbeddedReplica:
             tell_given_up(generation.index.broken)
         self._rebuild_beside(generation.model)
 
-    def _should_optimise(self, generation: _Generation) -> bool:
+    def _should_optimise(self, generation: Generation) -> bool:
         return (
             self._make_optimised is not None
             and generation.changes_since_optimised >= self._optimise_above
-            and _size(generation.index) >= self._optimise_above
+            and size_of(generation.index) >= self._optimise_above
         )
 
     def _built(self, model: EmbeddingModel, build: Build) -> Built:
@@ -305,39 +243,25 @@ class EmbeddedReplica:
         if self._room is not None:
             self._room.for_more(STEP, model)
 
-    def _swap(self, built: Built, model: EmbeddingModel, *, optimised: bool = False) -> _Generation:
+    def _swap(self, built: Built, model: EmbeddingModel, *, optimised: bool = False) -> Generation:
         """Put a new index in place; what changed while it was built comes with the next look at the feed."""
         old, page = self._current, built.seen
-        new = _Generation(RememberingIndex(built.index, model), page.epoch, model, page.position)
+        new = Generation(RememberingIndex(built.index, model), page.epoch, model, page.position)
         try:
             # What the build read may be newer than the page, never older: everything after that is applied again.
-            self._apply(new, self._feed.poll(page.position))
+            new.apply(self._feed, self._feed.poll(page.position))
         except SkillrouteError:
             built.index.close()
             raise
-        new.changes_since_optimised = 0 if optimised else _size(built.index)
+        new.changes_since_optimised = 0 if optimised else size_of(built.index)
         self._current = new
         if old is not None:
-            self._retire(old)
+            old.retire()
         return new
-
-    @staticmethod
-    def _retire(generation: _Generation) -> None:
-        generation.retired = True
-        if generation.users == 0:
-            _close(generation.index)
-
-    def _apply(self, generation: _Generation, page: FeedPage) -> None:
-        if page.changes:
-            changes = [(change.collection, change.key) for change in page.changes]
-            apply_changes(self._feed, generation.index, generation.model, changes)
-            tell_batch(len(page.changes))
-        generation.position = page.position
-        generation.changes_since_optimised += len(page.changes)
 
     def _rebuild_beside(self, model: EmbeddingModel) -> None:
         current = self._current
-        large = current is not None and not current.given_up and _size(current.index) >= self._optimise_above
+        large = current is not None and not current.given_up and size_of(current.index) >= self._optimise_above
         optimise = self._make_optimised if large else None
 
         def rebuild() -> None:
