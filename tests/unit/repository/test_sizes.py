@@ -1,0 +1,53 @@
+"""How large each part may become: growth is a decision, which changes a number here."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+SUFFIXES = {".py", ".sql"}
+# Lines of Python and SQL, with room for a tenth when they were set (2026-11-27).
+LINES = {
+}  # fmt: skip
+MAX_FILE_LINES, MAX_FUNCTION_LINES = 300, 50
+# A script that builds the models of a layer.
+LONG_FILES = {"layers/inference/build_model.py"}
+# Commands whose parameters are their options, and what sets up a whole program.
+LONG_FUNCTIONS = {
+}  # fmt: skip
+SHIPPED = ("layers", "local", "clients/python/skillroute_client", "functions", "benchmarks")
+
+
+def files(folder: str) -> list[Path]:
+    """Return the files of code below a folder; caches and installed packages aside."""
+    found = [file for file in (ROOT / folder).rglob("*") if file.suffix in SUFFIXES]
+    return [file for file in found if not any(part.startswith((".", "__pycache__")) for part in file.parts[-6:-1])]
+
+
+def lines(file: Path) -> int:
+    return file.read_text("utf-8").count("\n")
+
+
+def test_every_part_is_within_its_size() -> None:
+    sizes = {folder: sum(map(lines, files(folder))) for folder in LINES}
+    assert {folder: size for folder, size in sizes.items() if size > LINES[folder]} == {}
+
+
+def test_every_slice_has_a_size() -> None:
+    package = ROOT / "layers/common/python/skillroute"
+    slices = {folder.name for folder in package.iterdir() if (folder / "__init__.py").is_file()}
+    assert {f"layers/common/python/skillroute/{name}" for name in slices} <= LINES.keys()
+
+
+def test_no_file_and_no_function_is_longer_than_it_may_be() -> None:
+    long_files, long_functions = set(), set()
+    for file in [file for folder in SHIPPED for file in files(folder) if file.suffix == ".py"]:
+        name = file.relative_to(ROOT).as_posix()
+        if lines(file) > MAX_FILE_LINES:
+            long_files.add(name)
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            if is_function and (node.end_lineno or 0) - node.lineno >= MAX_FUNCTION_LINES:
+                long_functions.add(f"{name}:{node.name}")
+    assert (long_files, long_functions) == (LONG_FILES, LONG_FUNCTIONS)
