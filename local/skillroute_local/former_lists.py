@@ -90,7 +90,7 @@ def _rows(http: httpx.Client, path: str) -> Iterator[Row]:
             break
     if total is not None and offset != int(total):
         raise LocalError(
-            f"{http.base_url} says {path} has {total} rows, and gave {offset}: begin again while nobody writes to it"
+            f"{http.base_url} says {path} has {total} rows, and gave {offset}: try again while no process writes to it"
         )
 
 

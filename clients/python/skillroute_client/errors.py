@@ -122,7 +122,7 @@ class Forbidden(ApiError):
 
 
 class NotFound(ApiError):
-    """404: there is no such thing, or none that the caller may see."""
+    """404: the object does not exist, or the caller may not see it."""
 
 
 class Conflict(ApiError):

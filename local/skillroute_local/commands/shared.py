@@ -55,7 +55,7 @@ DATABASE = (
 """Stands under the help of every command that works on a database itself."""
 
 QUEUES = (
-    f"{DATABASE}\n\nThe queues beside another one are named by SKILLROUTE_CLASSIFY_QUEUE_URL, "
+    f"{DATABASE}\n\nThe queues of another database are named by SKILLROUTE_CLASSIFY_QUEUE_URL, "
     "SKILLROUTE_AGGREGATE_QUEUE_URL, SKILLROUTE_CLASSIFY_DLQ_URL and SKILLROUTE_AGGREGATE_DLQ_URL."
 )
 """The same, of those that use queues."""

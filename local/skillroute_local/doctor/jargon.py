@@ -36,7 +36,7 @@ def unexplained(catalogue: Catalogue) -> Iterator[Finding]:
             yield Finding(
                 Code.WORDS_UNEXPLAINED,
                 90,
-                f"nobody asks in words such as {words}, and nothing else says what it is about",
+                f"no user asks in words such as {words}, and no other text describes it",
                 "spell abbreviations and internal names out in the description, in words of those who need it",
                 (tool,),
             )

@@ -33,7 +33,7 @@ def hidden(catalogue: Catalogue) -> Iterator[Finding]:
             yield Finding(
                 Code.HIDDEN_CHARACTERS,
                 90,
-                f"{tool.title} has characters that nobody sees: a model reads them",
+                f"{tool.title} has invisible characters that a model reads",
                 "write the item again: they are taken out of what is written",
                 (tool,),
             )

@@ -138,7 +138,7 @@ def asked_for(limit: int) -> int:
 
 
 SEARCH_DESCRIPTION = (
-    "Find the tools that a task needs; those that fit become available to be called. State needs: one for each thing "
+    "Find the tools that a task needs; those that fit become available to be called. State needs: one for each step "
     'that the task takes, as verb, object and the kind of source or app. For a trip to Oslo: needs ["search flights by '
     'date on a travel site", "read the weather forecast of a city", "add an event to a calendar"].'
 )

@@ -48,7 +48,7 @@ class RequestInput(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    text: _RequestText = Field(description="As somebody who needs the tool would say it.")
+    text: _RequestText = Field(description="In the words of a user who needs the tool.")
     source: RequestSource = Field(
         "import", description="Who wrote it: llm, person or import; packaged ones came with Skillroute."
     )

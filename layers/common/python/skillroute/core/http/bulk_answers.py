@@ -53,9 +53,7 @@ class Result(BaseModel):
     id: int | None
     error: ItemProblem | None = Field(description="The first of `errors`.")
     errors: list[ItemNote] = Field(description="All that is wrong with it; empty unless it failed.")
-    warnings: list[ItemNote] = Field(
-        description="Fields that nobody knows, where something else was probably meant, or that were left out."
-    )
+    warnings: list[ItemNote] = Field(description="Fields that are unknown, probably misspelt, or left out.")
     refusal: str | None = Field(
         description="Why it is stored and has no vector for good: the embedding model does not take its text."
     )

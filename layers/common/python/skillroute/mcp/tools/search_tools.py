@@ -43,7 +43,7 @@ MAX_TOKENS = 20_000
 _DESCRIPTION = """\
 Find the tools, prompts and resources that fit a task, best first, out of everything that is connected here. Call it \
 before you say that something cannot be done, and whenever the task needs an action or live data that none of your \
-tools gives. Not for what you know already, and not twice with the same words. State needs: one for each thing that \
+tools gives. Not for what you know already, and not twice with the same words. State needs: one for each step that \
 the task takes, as verb, object and the kind of source or app. For a trip to Oslo: needs ["search flights by date on a \
 travel site", "read the weather forecast of a city", "add an event to a calendar"]. One call finds the tools of all. \
 Then get_tool_details(ids) has the whole schemas."""
