@@ -54,7 +54,7 @@ def doctor(
 ) -> None:
     """Find what makes tools hard to find: bad names and descriptions, duplicates, gaps in skills.
 
-    Every tool is searched for by its own description; one that is not among the first five is found by nobody. Nothing
+    Every tool is searched for by its own description; one that is not among the first five is not findable. Nothing
     is changed. The codes, their weights and the JSON are in docs/doctor.md. Exits with 4 where searches failed, so that
     a part was not checked.
     """

@@ -50,7 +50,7 @@ class Backoff:
 
 
 class Upstream:
-    """One server. `run` lives as long as this process; the other methods are for tasks beside it.
+    """One server. `run` lives as long as this process; the other methods are for other tasks.
 
     Parameters
     ----------

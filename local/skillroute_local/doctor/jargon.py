@@ -1,4 +1,4 @@
-"""Names of abbreviations that nothing explains, and texts in words that nobody outside asks with."""
+"""Unexplained abbreviations in names, and texts in words that users do not ask with."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PART_OF_SERVER = 4
 
 
 def unexplained(catalogue: Catalogue) -> Iterator[Finding]:
-    """Find tools of whose name and description nobody knows what they mean: `bil_adj2`, "Runs the GLX over KORA".
+    """Find tools with an unintelligible name and description: `bil_adj2`, "Runs the GLX over KORA".
 
     English alone: of other languages the words that people ask with are not known.
     """

@@ -128,7 +128,7 @@ def search_arguments(arguments: Any, default_limit: int) -> Asked:
 
 
 def most_of(needs: Sequence[str] | None, default_limit: int) -> int:
-    """Return how many tools are found for needs where nobody says how many: two for each, up to ten."""
+    """Return how many tools are found for needs by default: two for each, up to ten."""
     return max(default_limit, min(MAX_NEEDS, 2 * len(needs or ())))
 
 

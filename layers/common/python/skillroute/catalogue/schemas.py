@@ -180,7 +180,7 @@ def switch_problems(raw: Mapping[str, Any], stored: Mapping[str, bool], place: s
 
 
 def lost_problems(raw: Mapping[str, Any], place: str = "") -> list[FieldProblem]:
-    """Return the fields that nobody knows and that are lost, as `metadata` has them with another value."""
+    """Return the unknown fields that are lost, as `metadata` has them with another value."""
     metadata = raw.get("metadata")
     if not isinstance(metadata, Mapping):
         return []

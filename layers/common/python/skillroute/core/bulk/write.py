@@ -59,7 +59,7 @@ class Vectors:
 
 @dataclass(frozen=True, slots=True)
 class Diff(Generic[OutT]):
-    """What differs from what is stored.
+    """Differences from the stored state.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Diff(Generic[OutT]):
 
 @dataclass(slots=True)
 class Stored(Generic[OutT]):
-    """What one transaction wrote.
+    """The outcome of one transaction.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Steps(Protocol[InT, OutT]):
 
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[OutT]):
-    """What is written.
+    """The things to write.
 
     Attributes
     ----------

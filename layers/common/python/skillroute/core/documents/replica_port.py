@@ -107,7 +107,7 @@ class IndexReplica(LendsIndex, Protocol):
     def catch_up(self, within_s: float, *, check: bool = False) -> None:
         """Bring an index on a server up to date, as far as that goes; an embedded one does so before it answers.
 
-        With `check` see first whether it is still there. Waits for nobody who is at it already.
+        With `check` see first whether it is still there. Returns at once where another process does it already.
         """
         ...
 

@@ -22,7 +22,7 @@ DryRun = Annotated[
 
 
 def bare_list_of(name: str) -> BeforeValidator:
-    """Return what accepts a bare list as a body beside ``{name: [...]}``."""
+    """Return what accepts a bare list as a body in addition to ``{name: [...]}``."""
     return BeforeValidator(lambda body: {name: body} if isinstance(body, list) else body)
 
 

@@ -41,7 +41,7 @@ _HIDDEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """Return a text without the characters that nobody sees.
+    """Return a text without the invisible characters.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The fields of what is written in bulk: those that are read, those that only answers have, and all others.
 
 One rule for all of them (docs/api.md). Names that only answers have are left aside, so that what was read can be
-written back. A field that nobody knows never keeps a thing from being written: it is kept where the thing has a
+written back. A field that are unknown never keeps a thing from being written: it is kept where the thing has a
 document of its own, else left out; and there is a warning where something else was probably meant.
 """
 
@@ -89,7 +89,7 @@ class KnownFields:
             raise InvalidInput.of(found[:MAX_WARNINGS])
 
     def unknown(self, raw: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the names of a thing's fields that nobody knows."""
+        """Yield the names of a thing's fields that are unknown."""
         return (name for name, value in raw.items() if name not in self.taken and not self._is_shown(name, value))
 
     def _is_shown(self, name: str, value: object) -> bool:

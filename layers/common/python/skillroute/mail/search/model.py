@@ -81,7 +81,7 @@ class TimeRange(_Model):
 
 
 class CallerScope(_Model):
-    """Whose eyes to look through."""
+    """The caller whose visibility applies."""
 
     caller_agent: Name = Field(description="The agent whose projects are searched.")
 

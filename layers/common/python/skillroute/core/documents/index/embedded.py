@@ -81,7 +81,7 @@ class EmbeddedReplica:
     make_index : callable
         Makes an empty index for a model.
     own_model : callable
-        Returns the model that this process embeds with, or None while that cannot be told. Its vectors are searched if
+        Returns the model that this process embeds with, or None while it is unknown. Its vectors are searched if
         all are there, else those of the current model.
     make_optimised : callable or None
         Builds an index with a search graph in a child process, where the process lives long enough to gain by it.

@@ -68,7 +68,7 @@ class SharedReplica:
     generations : Generations
     open_index : callable
     own_model : callable
-        Returns the model that this process embeds with, or None while that cannot be told. Its vectors are searched if
+        Returns the model that this process embeds with, or None while it is unknown. Its vectors are searched if
         they are on the server, else those of the current model, or of the one that was current before.
     """
 
@@ -120,7 +120,7 @@ class SharedReplica:
         return self._lag(self._served())
 
     def catch_up(self, within_s: float, *, check: bool = False) -> None:
-        """Bring the server up to date, as far as that goes within some seconds. Waits for nobody who is at it already.
+        """Bring the server up to date, as far as that goes within some seconds. Skipped where another does it.
 
         Parameters
         ----------
