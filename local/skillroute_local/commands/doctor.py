@@ -77,7 +77,7 @@ def doctor(
 
 
 def _codes(names: Sequence[str]) -> set[str]:
-    """Return the codes that fail the command. Raises `Misused` for what is none."""
+    """Return the codes that fail the command. Raises `Misused` for an unknown one."""
     from skillroute_local.doctor import Code  # noqa: PLC0415
 
     known = {code.value for code in Code}

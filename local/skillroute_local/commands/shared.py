@@ -89,7 +89,7 @@ def client_for(
     """Return a client of the Skillroute that was named, else of the one that runs here.
 
     One that runs here and takes tokens of this home's key gets them without being asked; no other one ever does.
-    Nothing is signed for it, whatever the environment says of a deployment's region. `within_s` is how long a request
+    Nothing is signed for it, even where the environment names a deployment's region. `within_s` is how long a request
     may take, in seconds; None leaves it to the client. A `patient` one makes calls again when a server
     restarts: for what takes long and may be done twice.
     """

@@ -28,7 +28,7 @@ _REMEDIES = {
 }
 _OF_STATUS = {
     401: "Enter a token (`skillroute token` prints one for a Skillroute on this machine).",
-    403: "Ask whoever runs this Skillroute for the right.",
+    403: "Ask the operator of this Skillroute for the right.",
     404: "It may have been deleted: reload the list.",
     413: "Send less at once.",
     422: "Correct the fields named here.",

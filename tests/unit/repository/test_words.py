@@ -19,17 +19,17 @@ PAGES = ROOT / "local" / "skillroute_local" / "console" / "static"
 
 # How often each word that is not used still occurs. Record a smaller count when you remove some; never a larger one.
 COUNTS = {
-    "nobody": 89,
-    "somebody": 33,
+    "nobody": 63,
+    "somebody": 27,
     "everybody": 12,
-    "whoever": 22,
-    "beside": 69,
+    "whoever": 19,
+    "beside": 50,
     "things?": 119,
     "told": 23,
     "said": 34,
-    "whatever": 89,
+    "whatever": 69,
     "by what": 31,
-    "what is none": 4,
+    "what is none": 1,
 }
 # Docstrings that still begin with a question word, by file.
 BEGUN = {"layers/common/python/skillroute/wiring/parts.py"}

@@ -1,4 +1,4 @@
-"""Reading an item as its owner sends it: MCP's names and ours, checked so that whatever passes can be stored.
+"""Reading an item as its owner sends it: MCP's names and ours, checked so that the result can be stored.
 
 Each item is read on its own, so that one that is wrong never spoils the others.
 """

@@ -1,6 +1,6 @@
 """Reads the skills and suggestions of lines, checked by the rules of stored rows.
 
-What nobody knows is left out, with a warning: a newer Skillroute may say more.
+An unknown field is left out, with a warning: a newer Skillroute may say more.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Decided(BaseModel):
     Attributes
     ----------
     decided_by : str or None
-        The classifier, ``human`` for a person; None where nobody has decided.
+        The classifier, ``human`` for a person; None where it is undecided.
     input_hash : str or None
         `ToolProfile.input_hash` as it was then.
     waits : bool

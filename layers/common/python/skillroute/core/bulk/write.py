@@ -41,7 +41,7 @@ class Incoming(Protocol):
 
     @property
     def names(self) -> Mapping[str, object]:
-        """The fields of an outcome that say which one it is, whatever became of it."""
+        """The fields of an outcome that say which one it is, also where it failed."""
         ...
 
 

@@ -50,7 +50,7 @@ class IndexStatus:
     ready : bool
         Whether searches are answered from it.
     rebuilding : bool
-        Whether a new one is being made beside it.
+        Whether a new one is being built.
     lag : int
         Changes that are committed but not applied yet.
     counts : mapping of Collection to int

@@ -37,7 +37,7 @@ class KnownFields:
     shown : frozenset of str
         What only answers have. An `id` is among them where it is a number: a text is the importer's own.
     keeps_others : bool
-        Whether what nobody knows is kept.
+        Whether unknown fields are kept.
     same : tuple of tuples of str
         Names of one field each.
     """
@@ -162,7 +162,7 @@ class NullIsAbsent(BaseModel):
     def _without_nulls(cls, raw: object) -> object:
         if not isinstance(raw, Mapping):
             return raw
-        known = set(cls.model_fields).union(*same_names(cls))  # what nobody knows is refused, null or not
+        known = set(cls.model_fields).union(*same_names(cls))  # an unknown field is refused, null or not
         return {name: value for name, value in raw.items() if value is not None or name not in known}
 
 

@@ -35,7 +35,7 @@ MIN_TOKENS = 100
 """Of a budget: an answer without results, with everything that may be said about it, has fewer."""
 
 TOKENS_OF_A_NEED = 12
-"""The largest number of names that an answer lists of each, beside its results."""
+"""The maximum number of names of each that an answer lists in addition to its results."""
 
 MAX_TOKENS = 20_000
 """Of a budget: whole schemas of 100 tools are fewer, and to count many more takes long."""

@@ -148,7 +148,7 @@ class ExplainedMatch(ToolMatch):
 
 
 class DetailedTool(EnrichedTool):
-    """A result with what was asked for beside it."""
+    """A result with the optional fields that were asked for."""
 
     explain: ToolExplanation | None = Field(None, description="With `explain`; else null.")
     duplicates: list[Duplicate] | None = Field(

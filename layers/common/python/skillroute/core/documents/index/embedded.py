@@ -65,7 +65,7 @@ def _size(index: VectorIndex) -> int:
 
 
 def _close(index: VectorIndex) -> None:
-    """Close an index that nobody uses any more; what is wrong with it is nobody's concern either."""
+    """Close an index that is no longer used; ignore its errors."""
     try:
         index.close()
     except IndexUnavailable as error:

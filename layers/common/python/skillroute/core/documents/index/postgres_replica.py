@@ -204,7 +204,7 @@ class PostgresReplica:
         return PostgresIndex(self._database, model_to_search(state.models, self._own_model()))
 
     def _fill_page(self, session: Session) -> int:
-        """Fill the next page, and return its size: 0 when there is nothing left, or somebody else is at it."""
+        """Fill the next page, and return its size: 0 when there is nothing left, or another process is at it."""
         [[collection, keys]] = session.run("fill_search_points", limit=_PAGE)
         if collection is None:
             return 0

@@ -231,7 +231,7 @@ class SharedReplica:
     def _tidy(
         self, locked: LockedGenerations, generations: list[Generation], newest: Generation, models: Models
     ) -> _Step:
-        """Drop a generation that nobody needs any more. One of another model that is searched is another process's."""
+        """Drop a generation that is no longer needed. One of another model that is searched is another process's."""
         for old in generations:
             is_ours = old.model == newest.model or old.model not in models.searched
             if is_ours and old.number < newest.number and (newest.is_superseding or not old.is_ready):
