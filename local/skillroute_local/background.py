@@ -1,4 +1,4 @@
-"""Work that follows a commit, done beside the next batch."""
+"""Work that follows a commit, done during the next batch."""
 
 from __future__ import annotations
 

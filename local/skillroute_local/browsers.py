@@ -24,7 +24,7 @@ _LOOPBACK = "localhost"
 
 
 class Hosts:
-    """The names by which this machine may be asked, beside those of loopback and its own addresses.
+    """The names by which this machine may be reached, in addition to loopback and its own addresses.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """`python -m skillroute_local.former_lists URL`: what a Skillroute from before `skillroute export` has, as its lines.
 
-For homes of development versions (docs/versioning.md). It reads lists, so nobody should write meanwhile. Suggestions,
+For homes of development versions (docs/versioning.md). It reads lists, so stop all writers. Suggestions,
 what classifiers thought, and deleted skills are not in lists: tools come with their skills, inactive ones too, and
 with who assigned them.
 """
@@ -90,7 +90,7 @@ def _rows(http: httpx.Client, path: str) -> Iterator[Row]:
             break
     if total is not None and offset != int(total):
         raise LocalError(
-            f"{http.base_url} says {path} has {total} rows, and gave {offset}: begin again while nobody writes to it"
+            f"{http.base_url} says {path} has {total} rows, and gave {offset}: try again while no process writes to it"
         )
 
 

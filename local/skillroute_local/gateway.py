@@ -76,7 +76,7 @@ def http_event(request: str, body: Any = None, authorizer: Mapping[str, Any] | N
     body : Any
         What is sent as JSON; None sends nothing.
     authorizer : mapping
-        What the authorizer found, as `signed_by` and `with_claims` return it; None where nobody asked.
+        What the authorizer found, as `signed_by` and `with_claims` return it; None where no authorizer ran.
 
     Notes
     -----

@@ -31,7 +31,7 @@ _STOP_WITHIN_S = 60
 
 Mend = Callable[[Cluster, Programs], None]
 _MENDS: dict[str, Mend] = {"28P01": Cluster.set_password, "3D000": Cluster.create_database}
-"""By why PostgreSQL lets nobody in: a wrong password, no such database."""
+"""Codes with which PostgreSQL refuses a login: a wrong password, no such database."""
 
 
 class EmbeddedPostgres:

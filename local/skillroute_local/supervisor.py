@@ -158,7 +158,7 @@ class PostgresKeeper:
                     continue
                 what, has_ended = "PostgreSQL has ended, and is started again", True
             except _FAILURES as error:
-                what, has_ended = f"whether PostgreSQL runs cannot be told: {error}", False
+                what, has_ended = f"cannot determine whether PostgreSQL runs: {error}", False
             pause_s = pauses.after(time.monotonic() - began)
             self._tell(what, in_s=pause_s)
             if self._stop.wait(pause_s):

@@ -69,7 +69,7 @@ def _take(browser: Any, server: Up, scheme: str, target: Path) -> None:
             page.get_by_text("only in B").first.wait_for()
         if name == "doctor":
             page.keyboard.press("r")
-            page.get_by_text("What would help").wait_for()
+            page.get_by_text("How to fix it").wait_for()
         _store(target / f"{name}-{scheme}.png", page.screenshot(), decoder)
         if scheme == "light" and name in {"search", "suggestions"}:
             page.set_viewport_size(NARROW)

@@ -92,8 +92,8 @@ def test_a_failing_api_loses_no_decision_and_no_edit(console: Console) -> None:
     assert console.server.http.post("/api/v1/skills", json=body).status_code == 201
     console.page.keyboard.press("3")
     console.page.get_by_role("heading", level=1, name="Skills").wait_for()
-    console.page.get_by_text("Bee keeping was not decided on, and is in the list again").wait_for()
-    console.page.get_by_text("merge into the skill that is there").wait_for()
+    console.page.get_by_text("Bee keeping was not decided, and is in the list again").wait_for()
+    console.page.get_by_text("merge into the existing skill").wait_for()
     console.page.get_by_role("link", name="Suggestions").click()
     console.row("Bee keeping").click()
 
@@ -116,12 +116,12 @@ def test_what_is_typed_while_evidence_is_read_stays(console: Console) -> None:
 
 def test_marks_become_requests_that_eval_reads(console: Console) -> None:
     console.open("search?q=reserve+a+table+for+friday")
-    console.page.get_by_role("button", name="serves the request: restaurants/reserve_table").click()
+    console.page.get_by_role("button", name="right for the request: restaurants/reserve_table").click()
     console.page.get_by_text("This request is in").wait_for()
-    console.page.get_by_role("button", name="does not serve it").last.click()
+    console.page.get_by_role("button", name="wrong for the request").last.click()
     console.open("search?q=sharpen+the+kitchen+knives")
     console.page.locator("[data-asked='sharpen the kitchen knives']").wait_for()
-    console.page.get_by_role("button", name="Nothing serves it").click()
+    console.page.get_by_role("button", name="No result is right").click()
     console.page.get_by_text("This request is in").wait_for()
 
     file = console.server.home.path / "requests.jsonl"
@@ -180,11 +180,11 @@ def test_a_skill_that_somebody_else_changed_keeps_what_was_typed(console: Consol
     patch = {"description": "Weather now and in the days to come."}
     answered(console.server.http.patch("/api/v1/skills/weather_forecast", json=patch))
     console.page.get_by_role("button", name="Save", exact=True).click()
-    console.page.get_by_text("Somebody else has changed this skill").wait_for()
+    console.page.get_by_text("Another user has changed this skill").wait_for()
     console.page.get_by_text(patch["description"]).last.wait_for()
     assert skill(console.server, "weather_forecast")["keywords"] != ["rain", "sun"]
 
-    console.page.get_by_role("button", name="Save mine over it").click()
+    console.page.get_by_role("button", name="Overwrite with my changes").click()
     console.page.get_by_text("Weather: saved").or_(console.page.get_by_text(": saved")).first.wait_for()
     assert skill(console.server, "weather_forecast")["keywords"] == ["rain", "sun"]
 

@@ -11,7 +11,7 @@ from tests.e2e.processes import Up
 
 pytestmark = pytest.mark.console
 
-HELP = "What would help"
+HELP = "How to fix it"
 
 
 def test_a_finding_leads_to_its_tool(console: Console, axe: str) -> None:

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.console
 
 def test_health_checks_all_that_is_stored(console: Console) -> None:
     console.open("health")
-    console.page.get_by_role("button", name="Check all that is stored").click()
-    console.page.get_by_text("All agrees").wait_for()
+    console.page.get_by_role("button", name="Check stored data").click()
+    console.page.get_by_text("No inconsistency found").wait_for()
 
 
 def test_work_that_was_given_up_is_shown_and_tried_again(
@@ -38,10 +38,10 @@ def test_work_that_was_given_up_is_shown_and_tried_again(
     console.page.get_by_role("link", name="shed/oil_hinges").wait_for()
     assert grave(console, axe) == []
     console.page.get_by_text("<b>no answer</b>").wait_for()
-    counted = console.page.locator("tr", has_text="Given up").locator("td").all()
-    assert [cell.inner_text() for cell in counted] == ["Given up", "1", "0"]
+    counted = console.page.locator("tr", has_text="Failed").locator("td").all()
+    assert [cell.inner_text() for cell in counted] == ["Failed", "1", "0"]
     console.page.get_by_role("button", name="Try shed/oil_hinges again").click()
 
     console.page.get_by_text("1 of classify tried again.").wait_for()
-    console.page.get_by_text("Nothing was given up.").wait_for()
+    console.page.get_by_text("No work has failed.").wait_for()
     assert console.complaints == []

@@ -137,9 +137,9 @@ def test_a_draft_of_an_older_version_does_not_write_over_what_others_did(console
     patch = {"description": "A description of theirs."}
     answered(console.server.http.patch("/api/v1/skills/typing_one", json=patch))
     choose(console, "Typing One")
-    console.page.get_by_text("Somebody else has changed this skill").wait_for()
+    console.page.get_by_text("Another user has changed this skill").wait_for()
     console.page.get_by_role("button", name="Save", exact=True).click()
-    console.page.get_by_role("button", name="Save mine over it").wait_for()
+    console.page.get_by_role("button", name="Overwrite with my changes").wait_for()
     assert skill(console, "typing_one")["description"] == patch["description"]
 
 
@@ -163,7 +163,7 @@ def test_skills_that_were_taken_from_a_tool_and_not_saved_stay_taken(console: Co
     console.open(f"catalogue?tool={tool['id']}")
     heading(console, "create_event")
     before = answered(console.server.http.get(f"/api/v1/tools/{tool['id']}/skills"))
-    console.page.get_by_role("button", name="Take ").first.click()
+    console.page.get_by_role("button", name="Remove ").first.click()
     # Classifying would put other skills in the place of what waits to be saved.
     console.page.get_by_role("button", name="Classify again").click()
     console.page.get_by_text("are changed and not saved").wait_for()
@@ -171,7 +171,7 @@ def test_skills_that_were_taken_from_a_tool_and_not_saved_stay_taken(console: Co
     console.open("health")
     console.open(f"catalogue?tool={tool['id']}")
     heading(console, "create_event")
-    assert console.page.get_by_role("button", name="Take ").count() == len(before) - 1
+    assert console.page.get_by_role("button", name="Remove ").count() == len(before) - 1
     assert console.page.get_by_label("Skill to add").input_value() == "typed"
     console.row("create_event").get_by_text("unsaved").wait_for()
     # What stands in the field was meant as well: saved it is not, as there is no such skill.
@@ -216,7 +216,7 @@ def test_a_filter_that_nothing_matches_leaves_nothing_open(console: Console, pla
     pane.locator("h2").wait_for()
     before = pane.locator("h2").inner_text()
     console.page.get_by_label(label, exact=True).fill("nothing is called so")
-    pane.get_by_text("Nothing is chosen").wait_for()
+    pane.get_by_text("Select an item in the list").wait_for()
     assert pane.get_by_role("button").count() == 0
     console.page.get_by_label(label, exact=True).fill("")
     pane.locator("h2").get_by_text(before, exact=True).wait_for()
@@ -267,7 +267,7 @@ def test_merging_into_what_is_no_skill_is_refused_at_the_field(console: Console)
     sent: list[str] = []
     console.page.on("request", lambda request: sent.append(request.url))
     into = console.page.get_by_label("Skill to merge into")
-    for wrong, why in (("sharpen_blade", "There is no skill sharpen_blade"), ("", "Name a skill that is there")):
+    for wrong, why in (("sharpen_blade", "There is no skill sharpen_blade"), ("", "Enter the name of")):
         into.fill(wrong)
         into.press("Enter")
         console.page.locator(".refusal").get_by_text(why).wait_for()
@@ -331,10 +331,10 @@ def test_two_ticks_say_whether_one_is_enough_or_both_are_needed(console: Console
             next((line["needs"] for line in lines_of(file) if line["query"] == query), None) if file.exists() else None
         )
 
-    buttons = console.page.get_by_role("button", name="serves the request: ")
+    buttons = console.page.get_by_role("button", name="right for the request: ")
     names = [str(buttons.nth(at).get_attribute("aria-label")).partition(": ")[2] for at in range(3)]
     for name in names[:2]:
-        console.page.get_by_role("button", name=f"serves the request: {name}", exact=True).click()
+        console.page.get_by_role("button", name=f"right for the request: {name}", exact=True).click()
         console.page.locator(f'[data-mark="right {name}"][aria-pressed=true]:not(:disabled)').wait_for()
     console.page.get_by_text("An answer is right with one of the 2 ticked tools.").wait_for()
     eventually(lambda: needs() == [names[:2]], "one of them is enough")
@@ -344,7 +344,7 @@ def test_two_ticks_say_whether_one_is_enough_or_both_are_needed(console: Console
     eventually(lambda: needs() == [[name] for name in names[:2]], "both are needed")
     console.page.reload()
     assert console.page.get_by_label("all of these: each is needed").is_checked()
-    console.page.get_by_role("button", name=f"serves the request: {names[2]}", exact=True).click()
+    console.page.get_by_role("button", name=f"right for the request: {names[2]}", exact=True).click()
     eventually(lambda: needs() == [[name] for name in names], "and the third one")
     console.page.get_by_label("any of these: one is enough").check()
     eventually(lambda: needs() == [names], "one of them is enough again")
@@ -353,7 +353,7 @@ def test_two_ticks_say_whether_one_is_enough_or_both_are_needed(console: Console
 def test_a_mark_that_was_not_written_is_not_shown_and_can_be_written_again(console: Console) -> None:
     query = "will it rain in Lisbon"
     console.open(f"search?q={query.replace(' ', '+')}")
-    button = console.page.get_by_role("button", name="serves the request: ").first
+    button = console.page.get_by_role("button", name="right for the request: ").first
     button.wait_for()
     console.page.route("**/do/search/judge", lambda route: route.abort())
     button.click()
@@ -368,7 +368,7 @@ def test_a_mark_that_was_not_written_is_not_shown_and_can_be_written_again(conso
 def test_the_requests_are_downloaded_and_no_path_of_the_machine_is_shown(console: Console) -> None:
     query = "play some music"
     console.open(f"search?q={query.replace(' ', '+')}")
-    console.page.get_by_role("button", name="Nothing serves it").click()
+    console.page.get_by_role("button", name="No result is right").click()
     console.page.get_by_text("This request is in").wait_for()
     assert str(console.server.home.path) not in console.page.locator("body").inner_text()
     with console.page.expect_download() as download:

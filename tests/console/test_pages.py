@@ -19,8 +19,8 @@ PAGES = {
     "skills": ("Skills", "Calendar Management"),
     "suggestions": ("Suggestions", "Bee keeping"),
     "map": ("Map", "tools"),
-    "doctor": ("Doctor", "what makes tools hard to find"),
-    "health": ("Health", "Everything is there"),
+    "doctor": ("Doctor", "that make tools hard to find"),
+    "health": ("Health", "All dependencies are available"),
 }
 """Where each page is, its title, and what it shows of the examples."""
 
@@ -28,9 +28,9 @@ IN_CATALOGUES = {
     "Search": "okta-mcp-server",
     "Catalogue": "1,538 tools",
     "Skills": "Calendar Management",
-    "Suggestions": "No suggestion waits",
+    "Suggestions": "No open suggestions",
     "Map": "1,538 tools",
-    "Doctor": "what makes tools hard to find",
+    "Doctor": "that make tools hard to find",
     "Health": "1,538",
 }
 
@@ -151,7 +151,7 @@ def test_markup_in_texts_is_text_and_does_nothing(console: Console, place: str) 
         console.row("hostile_tool").click()
         console.page.locator(".detail").get_by_text("Input schema as JSON").click()
     if place.startswith("search"):
-        console.page.get_by_text("Why, and its arguments").first.click()
+        console.page.get_by_text("Explanation and arguments").first.click()
     if place == "suggestions":
         _suggest_markup(console)
     console.page.get_by_text(SCRIPT).first.wait_for()

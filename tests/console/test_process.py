@@ -96,7 +96,7 @@ def test_a_token_without_skills_looks_and_changes_nothing(opened: Callable[..., 
     console.row("Calendar Management").wait_for()
     console.page.get_by_label("Name").fill("My home")
     console.page.get_by_role("button", name="Save", exact=True).click()
-    console.page.get_by_text("You can look, and not change").first.wait_for()
+    console.page.get_by_text("You have read access only").first.wait_for()
     assert console.page.get_by_label("Name").input_value() == "My home"
 
     # With a token that may, what was typed is saved from where it stands.
@@ -116,7 +116,7 @@ def test_marks_need_a_token_of_the_right_scope(opened: Callable[..., Console], l
     console.page.keyboard.press("Enter")
     console.page.get_by_label("Token").first.fill(token(locked, "search"))
     console.page.get_by_role("button", name="Use token").first.click()
-    console.page.get_by_role("button", name="serves the request: ").first.click()
+    console.page.get_by_role("button", name="right for the request: ").first.click()
     console.page.get_by_text("the token lacks the scope 'skills'").wait_for()
     assert not file.exists()
     # With a token that may, the mark is written from where it was made.
@@ -131,7 +131,7 @@ def test_what_a_token_may_not_even_read_is_said(opened: Callable[..., Console], 
     console.open("suggestions")
     console.page.get_by_label("Token").first.fill(token(locked, "search"))
     console.page.get_by_role("button", name="Use token").first.click()
-    console.page.locator(".problem").filter(has_text="You can look, and not change").first.wait_for()
+    console.page.locator(".problem").filter(has_text="You have read access only").first.wait_for()
 
 
 def test_a_skillroute_that_ends_is_an_error_and_its_return_goes_on(
@@ -146,9 +146,9 @@ def test_a_skillroute_that_ends_is_an_error_and_its_return_goes_on(
             console = opened(server, separate.url.partition("#")[0])
             console.page.goto(separate.url)
             console.open("skills")
-            console.page.get_by_text("There are no skills").wait_for()
+            console.page.get_by_text("No skills yet").wait_for()
             server.kill()
-            console.page.get_by_role("button", name="Load again").click()
+            console.page.get_by_role("button", name="Reload").click()
             console.page.get_by_text("does not answer").first.wait_for()
             again = processes.up(home, "--no-pump", "--no-examples", "--port", server.url.rpartition(":")[2]).ready()
             assert again.url == server.url
@@ -169,4 +169,4 @@ def test_queues_are_shown_to_who_started_the_console_and_not_to_everybody_who_re
     console = opened(locked, separate.url.partition("#")[0])
     console.page.goto(separate.url)
     console.open("health")
-    console.page.get_by_text("Waits in the database").wait_for()
+    console.page.get_by_text("Waiting in the database").wait_for()

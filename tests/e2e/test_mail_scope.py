@@ -33,7 +33,7 @@ SETTINGS = ("", "fts5", "shadow")
 SEARCHES = 1000 if SOAK else 70
 """Searches of each caller in each setting."""
 
-# Those who may see no more than Ann: an agent by another spelling of its name, none at all, one that nobody knows, one
+# Those who may see no more than Ann: an agent by another spelling of its name, none at all, one that are unknown, one
 # that is another organisation's only, and a caller without organisation.
 CALLERS = (
     {"agent": "Ann"},

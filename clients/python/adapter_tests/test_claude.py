@@ -1,4 +1,4 @@
-"""What is sent to Claude is what Anthropic's SDK takes, and what it answers is understood."""
+"""Requests to Claude are valid for Anthropic's SDK, and its answers are understood."""
 
 from __future__ import annotations
 

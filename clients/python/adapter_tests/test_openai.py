@@ -1,4 +1,4 @@
-"""What is sent to OpenAI's Responses API is what its SDK takes, and what it answers is understood."""
+"""Requests to OpenAI's Responses API are valid for its SDK, and its answers are understood."""
 
 from __future__ import annotations
 

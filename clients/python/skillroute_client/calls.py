@@ -34,7 +34,7 @@ class Call(Generic[T]):
     body : Any
         Sent as JSON; None sends nothing.
     headers : mapping
-        Beside those that all calls have.
+        In addition to those of all calls.
     repeat : Repeat
         Whether it may be sent again when an attempt failed.
     accepted : container of int

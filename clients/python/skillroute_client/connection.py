@@ -53,7 +53,7 @@ class Connection:
     Parameters
     ----------
     http : httpx.Client or httpx.AsyncClient
-        Builds requests, with its own headers beside ours.
+        Builds requests, with its own headers and ours.
     url : str or None
         Such as ``https://api.example.com``, with or without a path before ``/api``; None means `DEFAULT_URL`. Left
         out, it is ``SKILLROUTE_URL``.

@@ -2,7 +2,7 @@
 
 SkillrouteError
 ├── ConfigurationError       the client was made in a way that cannot work: a token and a signature, no credentials
-├── Unreachable              no answer came: nobody listens, the connection broke, it took too long
+├── Unreachable              no answer: connection refused, broken or timed out
 ├── UnexpectedAnswer         an answer came that is not Skillroute's: no JSON, or without what it must have
 └── ApiError                 Skillroute, or the gateway before it, refused: `status`, `code`, `detail`, `request_id`
     ├── BadRequest           400
@@ -34,7 +34,7 @@ class ConfigurationError(SkillrouteError):
 
 
 class Unreachable(SkillrouteError):
-    """No answer came, after all attempts. Whether a change was made is not known unless nobody listened."""
+    """No answer came, after all attempts. A change may have been made, unless the connection was refused."""
 
 
 class UnexpectedAnswer(SkillrouteError):
@@ -122,7 +122,7 @@ class Forbidden(ApiError):
 
 
 class NotFound(ApiError):
-    """404: there is no such thing, or none that the caller may see."""
+    """404: the object does not exist, or the caller may not see it."""
 
 
 class Conflict(ApiError):
@@ -130,7 +130,7 @@ class Conflict(ApiError):
 
 
 class VersionConflict(ApiError):
-    """412: somebody else has changed it since the version that `if_match` names."""
+    """412: the object has changed since the version that `if_match` names."""
 
     @property
     def current(self) -> str | None:

@@ -108,7 +108,7 @@ def environment_credentials() -> Credentials | None:
 
 
 def profile_credentials(profile: str | None = None) -> Callable[[], Credentials]:
-    """Return the credentials of a profile, or whatever AWS's own tools would find; renewed where they are temporary.
+    """Return the credentials of a profile, or those that AWS's tools would find; renewed where they are temporary.
 
     Raises
     ------

@@ -26,7 +26,7 @@ _OF_STATUS = {
 
 _JSON_OBJECT: Json = {"type": "object", "description": "A JSON object of any fields.", "additionalProperties": True}
 _BESIDE = ("description", "default")
-"""The keywords that may stand beside a reference."""
+"""The keywords that may accompany a reference."""
 
 _OF_PROJECT, _OF_PRODUCT = "CallSearchMessagesResponse", "CallSearchMessagesProductResponse"
 _CALLED = {

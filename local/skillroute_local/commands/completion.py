@@ -72,7 +72,7 @@ def _found(ctx: typer.Context, kind: Kind, incomplete: str) -> list[tuple[str, s
 
 
 def _rows(ctx: typer.Context, resource: Resource, where: dict[str, str] | None = None) -> list[dict[str, Any]]:
-    """Return the first rows of a list. Whatever fails, there is nothing to complete: a shell shows no errors."""
+    """Return the first rows of a list. On any failure there is nothing to complete: a shell shows no errors."""
     from skillroute_local.commands.shared import client_for  # noqa: PLC0415 (half of the start of a command)
 
     asked = ctx.params

@@ -50,7 +50,7 @@ def console(
     It asks the API with the token, or signed with the AWS credentials, that the other commands use. The address has a
     key in it: who does not know it gets nothing of what these rights give.
 
-    Queues, and work that was given up, are shown for the Skillroute that runs here. Those of one elsewhere are shown
+    Queues and failed work are shown for the Skillroute that runs here. Those of one elsewhere are shown
     where SKILLROUTE_DATABASE_URL or SKILLROUTE_DATABASE_SECRET_ARN names its database, and
     SKILLROUTE_CLASSIFY_QUEUE_URL and the other three its queues.
     """

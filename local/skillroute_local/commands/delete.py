@@ -67,7 +67,7 @@ def _named(client: Client, kind: Kind, text: str, *, by_name: bool, asked: bool)
     """Return the thing of a name. Where nobody is asked, the name must be whole: nobody would see of which server."""
     thing = find(client, kind, text, by_name=by_name)
     if not asked and thing.id != text and not kind.is_whole(text):
-        raise Misused(f"{text} is {thing.name}, and --yes asks nobody: write {thing.name}, or the id {thing.id}")
+        raise Misused(f"{text} is {thing.name}, and --yes does not ask: write {thing.name}, or the id {thing.id}")
     return thing
 
 

@@ -54,7 +54,7 @@ def doctor(
 ) -> None:
     """Find what makes tools hard to find: bad names and descriptions, duplicates, gaps in skills.
 
-    Every tool is searched for by its own description; one that is not among the first five is found by nobody. Nothing
+    Every tool is searched for by its own description; one that is not among the first five is not findable. Nothing
     is changed. The codes, their weights and the JSON are in docs/doctor.md. Exits with 4 where searches failed, so that
     a part was not checked.
     """
@@ -77,7 +77,7 @@ def doctor(
 
 
 def _codes(names: Sequence[str]) -> set[str]:
-    """Return the codes that fail the command. Raises `Misused` for what is none."""
+    """Return the codes that fail the command. Raises `Misused` for an unknown one."""
     from skillroute_local.doctor import Code  # noqa: PLC0415
 
     known = {code.value for code in Code}

@@ -151,7 +151,7 @@ def _source(url: str | None, token: str | None, sign_region: str | None, org: st
             yield InProcess(parts, org)
         return
     if org is not None:
-        raise Misused("--org is about searches in this process; with --url the token says whose tools are searched")
+        raise Misused("--org applies to searches in this process; with --url the token decides the organisation")
     with client_for(url, token, sign_region) as client:
         yield OverHttp(client)
 

@@ -45,7 +45,7 @@ def make_requests(
     chat = make_chat_model(settings)
     if chat is None and not _is_terminal():
         raise LocalError(
-            "nobody can word requests here: name a language model with SKILLROUTE_CHAT_PROVIDER and "
+            "no language model is configured to write requests: name one with SKILLROUTE_CHAT_PROVIDER and "
             "SKILLROUTE_CHAT_MODEL, or run this on a terminal, where it asks you"
         )
     with connect() as source, err.status("reading the catalogue"):

@@ -72,7 +72,9 @@ def show_report(report: ImportReport, *, dry_run: bool) -> None:
     if dry_run:
         note("nothing was changed: this was a dry run")
     if report.waiting_for_model:
-        err.print("[yellow]the embedding model is away: what was written is found by its words until it is back[/]")
+        err.print(
+            "[yellow]the embedding model is unavailable: searches find what was written by words until it is back[/]"
+        )
     _show_lines(report.notes)
     _show_lines(report.warnings)
     _show_lines(report.left_out)

@@ -30,7 +30,7 @@ def explain_nothing(client: Client, request: dict[str, Any], answer: dict[str, A
     servers = request.get("server") or []
     known = [server for server in servers if server not in answer.get("unknown_servers", ())]
     if "tool_search_failed" in answer["metadata"]["degraded"] or (servers and not known):
-        return  # it is said already
+        return  # the message is printed already
     mode = answer["metadata"]["search_mode"]
     if mode.startswith("lexical"):
         by_meaning = ": --mode semantic finds what means the same" if mode == "lexical" else ""

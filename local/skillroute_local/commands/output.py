@@ -24,7 +24,7 @@ def print_line(text: str, console: Console = out, style: str = "") -> None:
 
 
 def note(text: str) -> None:
-    """Print what is beside the answer, on standard error: pipes get the answer alone."""
+    """Print notes on the answer to standard error: pipes get the answer alone."""
     print_line(text, err)
 
 

@@ -19,7 +19,7 @@ _COLUMNS = (Column("source"), Column("text", sentences=True))
 _TOOL = kind_of("tool")
 
 app = typer.Typer(
-    help="Requests that a tool serves, up to eight, as somebody who needs it would say them.\n\n"
+    help="Requests that a tool serves, up to eight, in the words of a user who needs it.\n\n"
     "The tool is found by them, too: their mean is part of its vector. `import` writes them with its tools.",
     no_args_is_help=True,
 )

@@ -47,7 +47,7 @@ UNSET = dict.fromkeys(
     ),
     "",
 )
-"""The settings that the template sets for AWS and nobody answers here; empty means unset."""
+"""The settings that the template sets for AWS and that have no value here; empty means unset."""
 
 CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 """Of click: what stands behind the command that is to be run is that command's."""

@@ -69,7 +69,7 @@ def search(
         "--need": need,
     }  # fmt: skip
     if query is None and not need:
-        raise Misused("nothing to search for: give QUERY, or --need for each thing that a task needs")
+        raise Misused("nothing to search for: give QUERY, or --need once for each need of a task")
     _require_one_search(of_tools, {"--mode": mode, "--explain": explain}, registry=registry, mail=mail)
     if schemas and no_schemas:
         raise Misused("--schemas and --no-schemas contradict each other: give one of them")

@@ -64,7 +64,7 @@ SkillThresholdOption = Annotated[
     typer.Option(
         "--skill-threshold",
         metavar="N",
-        help="Least cosine of a skill; default: 0.4, none in mode hybrid.",
+        help="Minimum cosine similarity of a skill; default: 0.4, none in mode hybrid.",
         min=0,
         max=1,
     ),
@@ -74,7 +74,7 @@ ToolThresholdOption = Annotated[
     typer.Option(
         "--tool-threshold",
         metavar="N",
-        help="Least cosine of a tool; default: 0.3, none in mode hybrid.",
+        help="Minimum cosine similarity of a tool; default: 0.3, none in mode hybrid.",
         min=0,
         max=1,
     ),

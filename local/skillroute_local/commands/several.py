@@ -64,7 +64,7 @@ def show_results(results: Results, describe: Callable[[dict[str, Any]], str], *,
 
 
 def require_answer(*, yes: bool, as_json: bool) -> None:
-    """Raise `Misused` where a question would have no answer: there is none yet, and nobody can be asked."""
+    """Raise `Misused` where a question would have no answer: there is none yet, and no terminal to ask on."""
     if not yes and (as_json or not can_be_asked()):
         raise Misused("no terminal to confirm in; pass --yes")
 
@@ -75,7 +75,7 @@ def require_agreement(question: str, *, yes: bool, as_json: bool) -> None:
     Raises
     ------
     Misused
-        Nobody can be asked.
+        No terminal to ask on.
     typer.Exit
         The answer is no.
     """
@@ -86,7 +86,7 @@ def require_agreement(question: str, *, yes: bool, as_json: bool) -> None:
 
 
 def can_be_asked() -> bool:
-    """Return whether somebody sits before this."""
+    """Return whether a person uses this terminal."""
     return sys.stdin.isatty()
 
 

@@ -55,7 +55,7 @@ DATABASE = (
 """Stands under the help of every command that works on a database itself."""
 
 QUEUES = (
-    f"{DATABASE}\n\nThe queues beside another one are named by SKILLROUTE_CLASSIFY_QUEUE_URL, "
+    f"{DATABASE}\n\nThe queues of another database are named by SKILLROUTE_CLASSIFY_QUEUE_URL, "
     "SKILLROUTE_AGGREGATE_QUEUE_URL, SKILLROUTE_CLASSIFY_DLQ_URL and SKILLROUTE_AGGREGATE_DLQ_URL."
 )
 """The same, of those that use queues."""
@@ -89,7 +89,7 @@ def client_for(
     """Return a client of the Skillroute that was named, else of the one that runs here.
 
     One that runs here and takes tokens of this home's key gets them without being asked; no other one ever does.
-    Nothing is signed for it, whatever the environment says of a deployment's region. `within_s` is how long a request
+    Nothing is signed for it, even where the environment names a deployment's region. `within_s` is how long a request
     may take, in seconds; None leaves it to the client. A `patient` one makes calls again when a server
     restarts: for what takes long and may be done twice.
     """

@@ -64,7 +64,7 @@ def propose(
 
     Tools are grouped by their embeddings; each group becomes a skill with an id, a name, a description, keywords and
     examples. A language model words them where one is configured (SKILLROUTE_CHAT_PROVIDER), else they are worded from
-    what tells the group's words from the others', and only groups are proposed whose name half of their tools speak of.
+    the words that distinguish a group, and only groups whose name occurs in half of their tools are proposed.
     No group has more tools than twice the root of their number, or twenty. Tools too far from every group fit none. The
     same tools give the same groups. "alike" is the mean cosine of the tools of a group with their centre: where it is
     low, they share little.

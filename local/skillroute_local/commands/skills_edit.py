@@ -43,7 +43,7 @@ def edit(
 ) -> None:
     """Change a skill in $VISUAL or $EDITOR, as YAML; what is saved is written, unless nothing was changed.
 
-    Nobody's change is lost: when somebody else has changed the skill meanwhile, nothing is written, what they changed
+    No change is lost: when another user has changed the skill meanwhile, nothing is stored, what they changed
     is shown, and what you wrote stays in a file. So it does whatever else fails.
     """
     with client_for(url, token, sign_region) as client:
@@ -154,7 +154,7 @@ def _put(client: Client, skill_id: str, value: dict[str, Any], found: Found, pla
             raise
         _show_theirs(client, skill_id, found)
         message = (
-            f"somebody else changed skill {skill_id} since you opened it, and nothing was written: what you wrote is "
+            f"another user changed skill {skill_id} since you opened it; nothing was stored: your text is "
             f"in {place}; bring it together with their change, then `skillroute skills edit {skill_id} --file {place}`"
         )
         raise error.replaced(message, message) from error

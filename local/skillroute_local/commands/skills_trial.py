@@ -80,7 +80,7 @@ class Trial:
     Parameters
     ----------
     rows : sequence of Row or None
-        The judged requests; without them nothing is measured, and the user is told so.
+        The judged requests; without them nothing is measured, and a message says so.
     """
 
     def __init__(

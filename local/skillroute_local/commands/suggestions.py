@@ -30,7 +30,7 @@ _GROUP_COLUMNS = (*map(Column, ("count", "kind", "name", "skill")), Column("tool
 
 app = typer.Typer(
     help="Skills and descriptions that classifiers suggest, for people to decide on.\n\n"
-    "A tool that fits no skill becomes a suggestion. Until somebody decides, it is found without a skill. Many have "
+    "A tool that fits no skill becomes a suggestion. Until it is decided, it is found without a skill. Many have "
     "the same name: `list --grouped` shows each once, and --group decides on all of one.",
     no_args_is_help=True,
 )

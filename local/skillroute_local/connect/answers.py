@@ -74,7 +74,7 @@ def found(
 def _hint(response: SearchResponse) -> str:
     if isinstance(response, LimitedSearchResponse | NeedsSearchResponse) and response.unknown_servers:
         return f"No server is called {', '.join(response.unknown_servers)}, or it has nothing: leave server out."
-    return ask_in_english(response.metadata) or "No tool fits: ask in other words, and for one thing in each of needs."
+    return ask_in_english(response.metadata) or "No tool fits: rephrase the request, with one task in each of needs."
 
 
 def details(catalogue: Catalogue, ids: Sequence[str], unknown: Callable[[str], str]) -> tuple[Json, bool]:

@@ -45,7 +45,7 @@ async def argument_problems(schema: Mapping[str, Any], arguments: Mapping[str, A
 
 
 def as_text(schema: Mapping[str, Any]) -> str:
-    """Return a schema as it is shown beside what is wrong, cut where it is long."""
+    """Return a schema as error messages show it, cut where it is long."""
     text = json.dumps(schema, ensure_ascii=False)
     return text if len(text) <= _MAX_SCHEMA_LENGTH else f"{text[:_MAX_SCHEMA_LENGTH]}…"
 

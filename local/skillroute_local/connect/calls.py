@@ -41,7 +41,7 @@ class Calls:
         arguments = _as_object(arguments)
         if not isinstance(id_, str):
             is_within = id_ is None and isinstance(arguments, Mapping) and "id" in arguments
-            beside = 'id stands beside arguments, not in it: {"id": "...", "arguments": {...}}'
+            beside = 'id belongs next to arguments, not in it: {"id": "...", "arguments": {...}}'
             return tool_error(beside if is_within else "id must be a string, as search_tools returns it")
         item = self._catalogue.item(id_)
         if item is None:

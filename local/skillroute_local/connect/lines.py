@@ -1,4 +1,4 @@
-"""The agent's messages, one a line: what is none is answered here, for the SDK drops it without a word."""
+"""The agent's messages, one a line: an invalid one is answered here, because the SDK drops it silently."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Lines:
         self._answer = answer
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """Yield each message; the agent gets an error for what is none."""
+        """Yield each message; the agent gets an error for an invalid one."""
         while True:
             try:
                 line = await self._reader.readuntil(b"\n")

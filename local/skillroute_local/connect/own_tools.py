@@ -17,7 +17,7 @@ CALL_ARGUMENTS = ("id", "arguments")
 _SEARCH = """\
 Find the tools, prompts and resources that fit a task, best first, out of those of all connected servers. Call it \
 before you say that something cannot be done, and whenever the task needs an action or live data that none of your \
-tools gives. Not for what you know already. State needs: one for each thing that the task takes, as verb, object and \
+tools gives. Not for what you know already. State needs: one for each step that the task takes, as verb, object and \
 the kind of source or app. For a trip to Oslo: needs ["search flights by date on a travel site", "read the weather \
 forecast of a city", "add an event to a calendar"]. One call finds the tools of all; then call_tool(id, arguments) \
 does each."""

@@ -1,4 +1,4 @@
-"""Tools that stay visible beside the search: by their ids, their names, or all of a server's by its name."""
+"""Tools that stay visible in addition to the search: by their ids, their names, or all of a server's by its name."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Backoff:
 
 
 class Upstream:
-    """One server. `run` lives as long as this process; the other methods are for tasks beside it.
+    """One server. `run` lives as long as this process; the other methods are for other tasks.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Upstream:
             except ServerError as error:
                 logger.warning("%s", error)
                 self._turn(None, error)
-            except Exception as error:  # whatever it is, the other servers go on
+            except Exception as error:  # any error: the other servers go on
                 logger.exception("%s: lost", self.server.name)
                 self._turn(None, ServerError(f"{self.server.name}: lost ({type(error).__name__})"))
             finally:

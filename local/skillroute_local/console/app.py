@@ -98,7 +98,7 @@ def console_app(
             return _problem(refused)
         name = request.path_params["name"]
         if name not in actions:
-            return _problem(Problem(404, f"there is no action {name}", "Load the page again.", "not_found"))
+            return _problem(Problem(404, f"there is no action {name}", "Reload the page.", "not_found"))
         try:
             answer = actions[name](connect(_token(request)), **await _fields(request))
             if isinstance(answer, AsyncIterator):

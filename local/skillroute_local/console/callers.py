@@ -17,7 +17,7 @@ async def organisation_of(client: AsyncSkillroute, scope: Literal["search", "ski
     MissingScope
         The token does not allow `scope`.
     TooOld
-        The Skillroute that is asked does not say who calls.
+        The Skillroute that is called does not identify the caller.
     ApiError
         It takes no such token.
     """

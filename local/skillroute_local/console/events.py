@@ -24,7 +24,7 @@ def answer_of(events: AsyncIterator[Any], problem_of: Callable[[Exception], Prob
     events : async iterator
         JSON objects.
     problem_of : callable
-        What a page shows of an error, None for one that nobody foresaw. What failed is the last line, as
+        What a page shows of an error, or None for an unexpected error. What failed is the last line, as
         ``{"problem": ...}``: the status has been sent by then.
     """
 

@@ -34,7 +34,7 @@ def health_actions(lend: LendParts | None) -> Actions:
 
     @actions.action
     async def work(client: AsyncSkillroute) -> dict[str, Any] | None:
-        """Return how much waits, what was given up and which texts were refused; None where nobody can tell."""
+        """Return how much waits, what was given up and which texts were refused; None where they cannot be read."""
         return None if lend is None else await with_parts(lend, _work)
 
     if lend is None:

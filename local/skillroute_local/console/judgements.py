@@ -37,7 +37,7 @@ class JudgementFiles:
     Parameters
     ----------
     path : Path
-        Of callers without an organisation. Those of an organisation lie beside it.
+        Of callers without an organisation. Those of an organisation lie next to it.
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Parts that the console reaches beside the API, with the rights of the person who started it: database and queues."""
+"""Parts that the console reaches without the API, with the rights of the person who started it: database and queues."""
 
 from __future__ import annotations
 

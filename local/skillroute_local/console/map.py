@@ -29,7 +29,7 @@ def map_actions(lend: LendParts | None) -> Actions:
 
     @actions.action
     async def points(client: AsyncSkillroute) -> AsyncIterator[dict[str, Any]]:
-        """Yield what is being done, and at last all points; ``{"points": None}`` where nobody can tell."""
+        """Yield what is being done, and at last all points; ``{"points": None}`` where they cannot be read."""
         if lend is None:
             yield {"points": None}
             return

@@ -1,4 +1,4 @@
-"""The console below `/console` of the laptop's Skillroute, made when somebody first opens it."""
+"""The console below `/console` of the laptop's Skillroute, made when it is first opened."""
 
 from __future__ import annotations
 

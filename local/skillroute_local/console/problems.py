@@ -1,4 +1,4 @@
-"""Errors as the pages show them: what happened, and what helps."""
+"""Errors as the pages show them: the cause and the remedy."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from skillroute.core.errors.model import DependencyUnavailable, SkillrouteError
 _logger = logging.getLogger(__name__)
 
 _REMEDIES = {
-    "already_decided": "Somebody decided on it meanwhile: load the list again.",
+    "already_decided": "Another user has decided it: reload the list.",
     "changed_meanwhile": "Try again in a moment.",
-    "global_item": "It belongs to everybody: the operator of the deployment changes it.",
-    "insufficient_scope": "You can look, and not change: enter a token that has the scope named here.",
+    "global_item": "It is global: the operator of the deployment changes it.",
+    "insufficient_scope": "You have read access only: enter a token that has the scope named here.",
     "no_language_model": "Set SKILLROUTE_CHAT_PROVIDER and SKILLROUTE_CHAT_MODEL where Skillroute runs.",
-    "outcome_unknown": "Load the page again before you repeat it: the change may have been stored.",
+    "outcome_unknown": "Reload the page before you repeat it: the change may have been stored.",
     "server_disabled": "Switch its server on first, on the page Catalogue, Servers.",
-    "skill_deleted": "Load the list again.",
-    "skill_exists": "Choose another id, or merge into the skill that is there.",
-    "skill_full": "Take tools out of the skill first, or choose another one.",
-    "version_conflict": "Compare with what is there now, and save again.",
+    "skill_deleted": "Reload the list.",
+    "skill_exists": "Choose another id, or merge into the existing skill.",
+    "skill_full": "Remove tools from the skill first, or choose another one.",
+    "version_conflict": "Compare with the stored version, and save again.",
 }
 _OF_STATUS = {
     401: "Enter a token (`skillroute token` prints one for a Skillroute on this machine).",
-    403: "Ask whoever runs this Skillroute for the right.",
-    404: "It may have been deleted: load the list again.",
+    403: "Ask the operator of this Skillroute for the right.",
+    404: "It may have been deleted: reload the list.",
     413: "Send less at once.",
     422: "Correct the fields named here.",
     429: "Too many requests: try again in a moment.",
     500: "Look into the log under the request's id.",
-    503: "Something that Skillroute needs is away: see the page Health, and try again.",
+    503: "A dependency of Skillroute is unavailable: see the page Health, and try again.",
 }
 
 
@@ -64,7 +64,7 @@ class Problem:
 
 
 class Refused(Exception):
-    """The console itself does not do what it was asked for; `problem` says why."""
+    """The console refuses the action; `problem` has the reason."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail)
@@ -72,7 +72,7 @@ class Refused(Exception):
 
 
 class Stale(Refused):
-    """Something is not what the page showed any more; `now` is what it is."""
+    """The page's state is out of date; `now` is the current one."""
 
     def __init__(self, detail: str, now: Any) -> None:
         super().__init__(Problem(412, detail, _REMEDIES["version_conflict"], "version_conflict"))
@@ -88,15 +88,15 @@ class MissingScope(Refused):
 
 
 class TooOld(Refused):
-    """The Skillroute that is asked does not say who calls."""
+    """The Skillroute that is called does not identify the caller."""
 
     def __init__(self) -> None:
-        detail = "this Skillroute does not say whose token it was asked with"
+        detail = "this Skillroute does not identify the caller of a token"
         super().__init__(Problem(502, detail, "Update it: the console keeps marks for each organisation."))
 
 
 def problem_of(error: Exception, url: str) -> Problem | None:
-    """Return what a page shows of an error, None for one that nobody foresaw."""
+    """Return what a page shows of an error, or None for an unexpected error."""
     match error:
         case api.ApiError():
             return _of_answer(error)
@@ -114,7 +114,7 @@ def problem_of(error: Exception, url: str) -> Problem | None:
 
 def remedy_for(code: str) -> str:
     """Return what helps where one of several decisions was refused."""
-    return _REMEDIES.get(code) or "Change what is named here, or load the list again: others may have decided."
+    return _REMEDIES.get(code) or "Correct the fields named here, or reload the list: others may have decided."
 
 
 def _of_a_part(error: SkillrouteError) -> Problem:
@@ -122,7 +122,7 @@ def _of_a_part(error: SkillrouteError) -> Problem:
     if isinstance(error, DependencyUnavailable):
         _logger.warning("dependency unavailable: %s", error)  # it names hosts, users and paths
         what = error.public_message
-    return Problem(503, what, "Is it up, and may you use it? `skillroute status` asks it too.")
+    return Problem(503, what, "Is it up, and may you use it? `skillroute status` checks it too.")
 
 
 def _of_no_answer(error: api.SkillrouteError | OSError, url: str) -> Problem:
@@ -131,7 +131,7 @@ def _of_no_answer(error: api.SkillrouteError | OSError, url: str) -> Problem:
             reason = str(error.__cause__) or type(error.__cause__).__name__
             return Problem(502, f"{url} does not answer ({reason})", "Start it, or check the address; then try again.")
         case api.UnexpectedAnswer():
-            remedy = "Check the address: something else than Skillroute may answer there."
+            remedy = "Check the address: another service than Skillroute may answer there."
             return Problem(502, str(error).partition("\n")[0], remedy)
         case OSError():
             _logger.warning("%s: %s", error.filename, error.strerror)  # the page shows no path of the machine
@@ -141,9 +141,11 @@ def _of_no_answer(error: api.SkillrouteError | OSError, url: str) -> Problem:
 
 
 def _of_answer(error: api.ApiError) -> Problem:
-    remedy = _REMEDIES.get(error.code or "") or _OF_STATUS.get(error.status, "Try again; if it stays, see the log.")
+    remedy = _REMEDIES.get(error.code or "") or _OF_STATUS.get(
+        error.status, "Try again; if the error persists, see the log."
+    )
     if error.code is None and error.status in {401, 403}:  # a gateway refused: its words say nothing
-        remedy = "The gateway before Skillroute refused: check the token, or the AWS credentials and their rights."
+        remedy = "The gateway refused the request: check the token, or the AWS credentials and their rights."
     detail = error.detail
     if isinstance(error, api.InvalidRequest) and error.problems:
         detail = "; ".join(f"{problem.field}: {problem.msg}" for problem in error.problems)

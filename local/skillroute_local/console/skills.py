@@ -43,7 +43,7 @@ async def save(client: AsyncSkillroute, skill_id: str, fields: dict[str, Any], v
         return _versioned(await client.skills.patch(skill_id, if_match=version, **fields))
     except VersionConflict as conflict:
         now = await client.skills.get(skill_id)
-        raise Stale("somebody else has changed the skill since you opened it", _versioned(now)) from conflict
+        raise Stale("another user has changed the skill since you opened it", _versioned(now)) from conflict
 
 
 @actions.action

@@ -100,7 +100,7 @@ def repeats_name(catalogue: Catalogue) -> Iterator[Finding]:
                 Code.DESCRIPTION_REPEATS_NAME,
                 50,
                 f"the description says no more than the name: {' '.join(tool.description.split())!r}",
-                "say what the name leaves open: what it returns or changes, of which things, and when to use it",
+                "describe what it returns or changes, of which objects, and when to use it",
                 (tool,),
             )
 

@@ -1,4 +1,4 @@
-"""Tools that nobody finds: their own description as a request does not return them within five."""
+"""Tools that no search finds: their own description as a request does not return them within five."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of abbreviations that nothing explains, and texts in words that nobody outside asks with."""
+"""Unexplained abbreviations in names, and texts in words that users do not ask with."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PART_OF_SERVER = 4
 
 
 def unexplained(catalogue: Catalogue) -> Iterator[Finding]:
-    """Find tools of whose name and description nobody knows what they mean: `bil_adj2`, "Runs the GLX over KORA".
+    """Find tools with an unintelligible name and description: `bil_adj2`, "Runs the GLX over KORA".
 
     English alone: of other languages the words that people ask with are not known.
     """
@@ -36,7 +36,7 @@ def unexplained(catalogue: Catalogue) -> Iterator[Finding]:
             yield Finding(
                 Code.WORDS_UNEXPLAINED,
                 90,
-                f"nobody asks in words such as {words}, and nothing else says what it is about",
+                f"no user asks in words such as {words}, and no other text describes it",
                 "spell abbreviations and internal names out in the description, in words of those who need it",
                 (tool,),
             )

@@ -1,4 +1,4 @@
-"""Names that look like others, and texts with characters that nobody sees: how a stranger's tool poses as yours."""
+"""Names that look like others, and texts with invisible characters: how a stranger's tool poses as yours."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def look_alikes(catalogue: Catalogue) -> Iterator[Finding]:
 
 
 def hidden(catalogue: Catalogue) -> Iterator[Finding]:
-    """Find items whose texts hold characters that nobody sees and a model reads."""
+    """Find items whose texts hold invisible characters and a model reads."""
     for tool in catalogue.tools:
         if any(visible(text) != text for text in (tool.name, tool.server, tool.description)):
             yield Finding(
                 Code.HIDDEN_CHARACTERS,
                 90,
-                f"{tool.title} has characters that nobody sees: a model reads them",
+                f"{tool.title} has invisible characters that a model reads",
                 "write the item again: they are taken out of what is written",
                 (tool,),
             )

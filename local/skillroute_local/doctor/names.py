@@ -49,7 +49,7 @@ def _empty_name(name: str, server: str) -> str | None:
     if _NO_WORD.fullmatch(name):
         return "has no word in it"
     if _NUMBERED.fullmatch(name):
-        return "is a kind of thing with a number"
+        return "is a noun with a number"
     if _HASH.fullmatch(name) and any(character.isdigit() for character in name):
         return "is a key of a machine"
     words = [word for word in words if word not in GRAMMAR and not word.isdigit()]

@@ -41,7 +41,7 @@ def deeper_request_of(tool: Tool, search_mode: str) -> dict[str, Any]:
 
 
 def direct_request_of(tool: Tool) -> dict[str, Any]:
-    """Return the same over all tools, whatever their skills."""
+    """Return the same over all tools, of any skill."""
     return request_of(tool) | {"limit": LOOKED_AT, "strategy": "direct"}
 
 

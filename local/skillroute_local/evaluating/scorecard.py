@@ -141,7 +141,7 @@ def ask(
     Parameters
     ----------
     fields : mapping
-        What each search asks for beside its query.
+        The parameters of each search other than its query.
     step : callable
         Called after each.
     """

@@ -22,7 +22,7 @@ class ImportReport:
     refused : list of str
         Names each that was stored and whose text the embedding model does not take.
     warnings : list of str
-        Names each field that nobody knows and that was probably meant otherwise.
+        Names each field that are unknown and that was probably meant otherwise.
     left_out : list of str
         Names what is missing of things that were stored: the import is then not a whole one.
     notes : list of str

@@ -160,4 +160,4 @@ def _path(name: str, field: str) -> Path:
     try:
         return Path(name).expanduser()
     except RuntimeError as error:
-        raise EntryError(f".{field}: there is no user whose folder {name.partition('/')[0]} is") from error
+        raise EntryError(f".{field}: no user has the folder {name.partition('/')[0]} is") from error

@@ -28,7 +28,7 @@ async def list_server(server: McpServer, limits: Limits | None = None) -> Listin
             return await connection.list_all()
     except ServerError as error:
         return error
-    except Exception as error:  # whatever it is, the other servers are listed
+    except Exception as error:  # any error: the other servers are listed
         logger.exception("%s: lost", server.name)
         return ServerError(f"{server.name}: lost ({type(error).__name__})")
 

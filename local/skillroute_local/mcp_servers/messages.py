@@ -33,7 +33,7 @@ class TooLong:
     id : str, int or None
         Of the request that it answers; None where neither end of it says so.
     is_answer : bool
-        False where it is a request or a notification of the server: nobody waits for it.
+        False where it is a request or a notification of the server: no call waits for it.
     is_crowded : bool
         Whether it has too many values, and not too many bytes.
     """

@@ -1,4 +1,4 @@
-"""Words that tools say whatever they are about."""
+"""Words that occur in tools of any subject."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def take_back(
     for skill_id in created:
         try:
             delete_skill(skill_id, caller)
-        except NotFound:  # somebody else was faster
+        except NotFound:  # another request was faster
             continue
 
     def restore(session: Session) -> None:

@@ -46,7 +46,7 @@ def test_ec_001_whatever_happens_at_once_leaves_whole_assignments_and_no_work_un
         def process(place: int) -> None:
             dice = random.Random(100 * seed + place)
             for _ in range(12):
-                with suppress(NotFound, Conflict):  # somebody else was faster
+                with suppress(NotFound, Conflict):  # another request was faster
                     dice.choice(happening)(dice)
 
         # WHEN

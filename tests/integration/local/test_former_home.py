@@ -158,7 +158,9 @@ class TestLists:
 
         with (
             httpx.Client(base_url="http://old", transport=httpx.MockTransport(short)) as http,
-            pytest.raises(LocalError, match="tools has 203 rows, and gave 100: begin again while nobody writes to it"),
+            pytest.raises(
+                LocalError, match="tools has 203 rows, and gave 100: try again while no process writes to it"
+            ),
         ):
             list(lines(http))
 

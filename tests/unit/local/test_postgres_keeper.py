@@ -48,8 +48,8 @@ def kept(postgres: Ended, say: Any) -> bool:
 def test_failed_looks_and_starts_are_told_and_tried_again() -> None:
     said: list[str] = []
     assert kept(Ended(looks=list(FAILURES), starts=list(FAILURES)), said.append)
-    assert [line for line in said if "cannot be told" in line] == [
-        f"whether PostgreSQL runs cannot be told: {error}" for error in FAILURES
+    assert [line for line in said if "cannot determine" in line] == [
+        f"cannot determine whether PostgreSQL runs: {error}" for error in FAILURES
     ]
     assert [line for line in said if "not back" in line] == [
         f"PostgreSQL is not back yet: {error}" for error in FAILURES

@@ -115,7 +115,7 @@ class ClaudeToolSearch(_ToolSearch[Sync]):
         return self._definitions(map(AgentTool.of, self._client.tools.list(**where)), where)
 
     def result(self, block: Any) -> dict[str, Any]:
-        """Return the ``tool_result`` of a search; what fails is told to Claude as an error."""
+        """Return the ``tool_result`` of a search; a failure is reported to Claude as an error."""
         try:
             asked = search_arguments(_field(block, "input"), self._limit)
             answer = self._client.search(asked.query, **self._options(asked))
@@ -139,7 +139,7 @@ class AsyncClaudeToolSearch(_ToolSearch[Async]):
         return self._definitions([AgentTool.of(tool) async for tool in self._client.tools.list(**where)], where)
 
     async def result(self, block: Any) -> dict[str, Any]:
-        """Return the ``tool_result`` of a search; what fails is told to Claude as an error."""
+        """Return the ``tool_result`` of a search; a failure is reported to Claude as an error."""
         try:
             asked = search_arguments(_field(block, "input"), self._limit)
             answer = await self._client.search(asked.query, **self._options(asked))

@@ -29,7 +29,7 @@ from skillroute_client.resources.options import SearchRequest
 class SkillrouteRetriever(BaseRetriever):
     """Finds tools as documents: the description, and in the metadata name, server, schema, score and `key`.
 
-    ``retriever.invoke(task, needs=[...])`` finds those of all needs of a task, which is searched for beside them.
+    ``retriever.invoke(task, needs=[...])`` finds those of all needs of a task, which is searched for with them.
 
     Parameters
     ----------

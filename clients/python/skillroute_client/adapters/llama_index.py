@@ -29,7 +29,7 @@ class SkillrouteRetriever(BaseRetriever):
     """Finds tools as nodes: the description, and in the metadata name, server, schema and `key`.
 
     ``QueryBundle(task, custom_embedding_strs=[...])`` finds those of all needs of a task, which are its strings; the
-    task is searched for beside them.
+    task is searched for with them.
 
     Parameters
     ----------

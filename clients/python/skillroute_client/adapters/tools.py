@@ -128,7 +128,7 @@ def search_arguments(arguments: Any, default_limit: int) -> Asked:
 
 
 def most_of(needs: Sequence[str] | None, default_limit: int) -> int:
-    """Return how many tools are found for needs where nobody says how many: two for each, up to ten."""
+    """Return how many tools are found for needs by default: two for each, up to ten."""
     return max(default_limit, min(MAX_NEEDS, 2 * len(needs or ())))
 
 
@@ -138,7 +138,7 @@ def asked_for(limit: int) -> int:
 
 
 SEARCH_DESCRIPTION = (
-    "Find the tools that a task needs; those that fit become available to be called. State needs: one for each thing "
+    "Find the tools that a task needs; those that fit become available to be called. State needs: one for each step "
     'that the task takes, as verb, object and the kind of source or app. For a trip to Oslo: needs ["search flights by '
     'date on a travel site", "read the weather forecast of a city", "add an event to a calendar"].'
 )

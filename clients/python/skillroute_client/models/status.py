@@ -31,7 +31,7 @@ class FoundNothing(Answer):
 
 
 class Asker(Answer):
-    """Whose token a request carried, and what it allows."""
+    """The caller of a request and the rights of its token."""
 
     org_id: str | None = None
     scopes: list[str] = []

@@ -15,7 +15,7 @@ const PAGES = [
 ];
 const EVERYWHERE = [
   [`1 … ${PAGES.length}`, "go to a page"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],
-  ["Enter", "open what is chosen"], ["Esc", "leave a field, close what is open"], ["?", "show the keys"],
+  ["Enter", "open the selected item"], ["Esc", "leave a field, close what is open"], ["?", "show the keys"],
 ];
 const THEMES = { auto: "light", light: "dark", dark: "auto" };
 const THEME = "skillroute-console-theme";

@@ -9,7 +9,7 @@ export class Problem extends Error {
   constructor(status, body) {
     super(body.detail ?? `the console answered ${status}`);
     this.status = status;
-    this.remedy = body.remedy ?? "Try again; if it stays, look at what the console printed.";
+    this.remedy = body.remedy ?? "Try again; if the error persists, read the console's output.";
     this.code = body.code ?? null;
     this.requestId = body.request_id ?? null;
     this.now = body.now;
@@ -78,8 +78,8 @@ async function ask(path, fields, { signal, last }) {
 }
 
 const away = () => new Problem(0, {
-  detail: "the console itself does not answer",
-  remedy: "Start `skillroute console` or `make run` again, then try again: what you typed stays here.",
+  detail: "the console does not answer",
+  remedy: "Start `skillroute console` or `make run` again, then try again: your input is kept.",
 });
 
 const problemOf = async (answer) => new Problem(answer.status, await answer.json().catch(() => null) ?? {});

@@ -21,7 +21,7 @@ function store(drafts) {
   try {
     localStorage.setItem(NAME, JSON.stringify(drafts));
   } catch {
-    showProblem({ message: "the browser has no room for what you typed", remedy: "It is lost when the tab is closed: save it before.", status: 0 }, "Not kept");
+    showProblem({ message: "the browser's storage is full", remedy: "Save your input before you close the tab.", status: 0 }, "Not kept");
   }
 }
 
@@ -38,14 +38,14 @@ export function dropDraft(of) {
 }
 
 /** A mark for the row of an item with a draft. */
-export const unsaved = (of) => draft(of) !== undefined && h("span", { class: "chip", title: "typed here, and not saved yet" }, "unsaved");
+export const unsaved = (of) => draft(of) !== undefined && h("span", { class: "chip", title: "not saved yet" }, "unsaved");
 
-export const KEPT = "Not saved yet. What you typed is kept in this browser for this item, also when you leave it.";
+export const KEPT = "Not saved yet. Your input is kept in this browser.";
 
 /**
  * Bind the fields of an editor to the draft of one item: what was typed before stands in them, what is typed is kept.
  *
- * `before` are the texts that are stored, of this `version`. `typed` is told after each change.
+ * `before` are the texts that are stored, of this `version`. `typed` is called after each change.
  */
 export function editorDraft(of, inputs, before, { version = null, typed = () => {} } = {}) {
   const kept = draft(of) ?? { texts: {} };

@@ -65,7 +65,7 @@ export class List {
     }
   }
 
-  /** Let Enter in a filter open what is chosen. */
+  /** Let Enter in a filter open the selected item. */
   openedFrom(filter, isShown = () => true) {
     filter.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.isComposing || !isShown()) return;
@@ -171,7 +171,7 @@ export class Split {
     same.setSelectionRange?.(selectionStart, selectionEnd);
   }
 
-  /** Say that an item is read, instead of another one that was open: nobody shall type into that. */
+  /** Show that an item is loading, and close the item that was open before. */
   reading(key, title) {
     if (this.of === key) return;
     this.of = key;
@@ -181,7 +181,7 @@ export class Split {
   /** Say that nothing is open. */
   nothing() {
     this.of = null;
-    this.show(h("p", { class: "empty" }, "Nothing is chosen."));
+    this.show(h("p", { class: "empty" }, "Select an item in the list."));
   }
 
   open() { this.element.classList.add("open"); }

@@ -11,7 +11,7 @@ export function showProblem(problem, what, again) {
   const retry = again && h("button", { type: "button", onclick: () => { close(); again(); } }, "Try again");
   const box = h("div", { class: "problem" },
     h("p", {}, h("strong", {}, `${what}: `), problem.message),
-    h("p", { class: "remedy" }, problem.remedy ?? "Load the page again."),
+    h("p", { class: "remedy" }, problem.remedy ?? "Reload the page."),
     h("p", { class: "actions" },
       retry,
       (problem.status === 401 || problem.code === "insufficient_scope") && tokenForm(close, again),

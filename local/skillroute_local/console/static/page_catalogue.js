@@ -30,7 +30,7 @@ export function make({ options, remember }) {
       h("span", {}, h("span", { class: tool.is_active ? "code" : "code off" }, tool.name), " ", unsaved(draftOf(tool.id)) || unsaved(addingTo(tool.id)) || unsaved(requestsOf(tool.id))), h("span", { class: "muted" }, tool.server),
       h("span", {}, tool.skill_ids.join(", ") || "–"), h("span", { class: "muted" }, tool.description)],
     chosen: (tool) => { split.reading(tool.id, tool.name); readSoon(tool.id); }, open: () => split.open(), none: () => split.nothing(),
-    empty: [h("p", {}, "There are no tools."), h("p", {}, "Bring some in: `skillroute import mcp.json`, or PUT /api/v1/tools.")],
+    empty: [h("p", {}, "No tools yet."), h("p", {}, "Import some: `skillroute import mcp.json`, or PUT /api/v1/tools.")],
   });
   toolList.element.classList.add("tool-row");
   const serverList = new List({
@@ -39,7 +39,7 @@ export function make({ options, remember }) {
       h("span", { class: server.is_enabled ? "" : "off" }, server.name), h("span", { class: "num" }, server.tool_count),
       h("span", { class: server.is_enabled ? "state ok" : "state no" }, server.is_enabled ? "on" : "off"), h("span", { class: "muted" }, server.description)],
     chosen: (server) => showServer(server), open: () => serverSplit.open(), none: () => serverSplit.nothing(),
-    empty: [h("p", {}, "There are no servers."), h("p", {}, "`skillroute import mcp.json` registers those of a configuration, with their tools.")],
+    empty: [h("p", {}, "No servers yet."), h("p", {}, "`skillroute import mcp.json` registers those of a configuration, with their tools.")],
   });
   serverList.element.classList.add("server-row");
   const split = new Split(toolList, "The tool");
@@ -57,7 +57,7 @@ export function make({ options, remember }) {
     h("button", { type: "button", "data-tab": name, onclick: () => show(name) }, name === "tools" ? "Tools" : "Servers")));
   const body = h("div", { class: "stack" });
   const element = h("div", { class: "stack" },
-    h("div", { class: "tools" }, tabs, search, server, state, h("button", { type: "button", onclick: () => load() }, "Load again"), count), body);
+    h("div", { class: "tools" }, tabs, search, server, state, h("button", { type: "button", onclick: () => load() }, "Reload"), count), body);
   body.style.flex = "1";
 
   function show(name) {
@@ -76,7 +76,7 @@ export function make({ options, remember }) {
       const rows = tools.filter((tool) =>
         (!server.value || nameOf(tool) === server.value) && matches(tool.text)
         && (!wanted || (wanted === "bare" ? tool.skill_ids.length === 0 : tool.is_active === (wanted === "on"))));
-      toolList.show(rows, tools.length ? "No tool matches: empty the filter (/, then Esc), or choose all servers." : undefined, how);
+      toolList.show(rows, tools.length ? "No tool matches: clear the filter (/, then Esc), or choose all servers." : undefined, how);
       fill(count, rows.length === tools.length ? plural(tools.length, "tool") : `${rows.length.toLocaleString("en")} of ${plural(tools.length, "tool")}`,
         reading ? ` (of ${reading.toLocaleString("en")}, reading)` : "");
       return;
@@ -160,7 +160,7 @@ export function make({ options, remember }) {
       let one = others.get(key);
       if (!key || (known !== undefined && known !== one?.name)) continue;
       if (!one) {
-        one = { id: `named ${key}`, name: tool.server, tools_server: tool.server, path: "not registered", description: "Tools name it, and it is not registered.", tags: [], tool_count: 0, is_enabled: false, is_named_only: true, text: key };
+        one = { id: `named ${key}`, name: tool.server, tools_server: tool.server, path: "not registered", description: "Tools name this server, but it is not registered.", tags: [], tool_count: 0, is_enabled: false, is_named_only: true, text: key };
         others.set(key, one);
       }
       meant.set(tool.server, one.name);
@@ -201,8 +201,8 @@ export function make({ options, remember }) {
     split.show(
       h("h2", { class: "code" }, tool.name),
       h("p", { class: "muted" }, `${tool.type} of ${tool.server ?? "no server"}, id ${tool.id}, changed `, when(tool.updated_at)),
-      !tool.is_active && h("p", { class: "note" }, tool.is_switched_off ? "Switched off: no search finds it." : "Its server is off: no search finds it."),
-      !tool.is_embedded && h("p", { class: "note" }, "It has no vector yet: its words find it, its meaning does not."),
+      !tool.is_active && h("p", { class: "note" }, tool.is_switched_off ? "This tool is switched off: searches do not return it." : "The tool's server is switched off: searches do not return the tool."),
+      !tool.is_embedded && h("p", { class: "note" }, "This tool has no vector yet: searches find it by words only."),
       h("p", { class: "lead" }, tool.description || h("span", { class: "muted" }, "It has no description.")),
       h("p", { class: "actions" }, h("button", { type: "button", onclick: () => switchTool(tool, changed) }, tool.is_switched_off ? "Switch on" : "Switch off"),
         tool.tags.map((tag) => h("span", { class: "chip" }, `#${tag}`))),
@@ -255,13 +255,13 @@ export function make({ options, remember }) {
     const draw = () => {
       const isChanged = String(wanted) !== String(now);
       fill(row, wanted.map((id, at) => h("span", { class: at === 0 ? "chip first" : "chip" }, id,
-        at > 0 && h("button", { type: "button", "aria-label": `Make ${id} the first`, title: "make it the first", onclick: () => change([id, ...wanted.filter((one) => one !== id)]) }, "↑"),
-        h("button", { type: "button", "aria-label": `Take ${id} away`, title: "take it away", onclick: () => change(wanted.filter((one) => one !== id)) }, "×"))),
+        at > 0 && h("button", { type: "button", "aria-label": `Make ${id} the primary skill`, title: "make it the primary skill", onclick: () => change([id, ...wanted.filter((one) => one !== id)]) }, "↑"),
+        h("button", { type: "button", "aria-label": `Remove ${id}`, title: "remove it", onclick: () => change(wanted.filter((one) => one !== id)) }, "×"))),
       wanted.length === 0 && h("span", { class: "muted" }, "none"));
       const isTyped = adding.input.value.trim() !== "";
       fill(saving, (isChanged || isTyped) && [h("p", { class: "actions" },
         h("button", { type: "button", class: "main", onclick: () => store() }, "Save skills"),
-        h("button", { type: "button", onclick: () => { adding.input.value = ""; typed.drop(); seen = now; change([...now]); } }, "As they were")),
+        h("button", { type: "button", onclick: () => { adding.input.value = ""; typed.drop(); seen = now; change([...now]); } }, "Discard changes")),
       h("p", { class: "muted" }, KEPT)]);
     };
     const store = async (from) => {
@@ -280,7 +280,7 @@ export function make({ options, remember }) {
       }
     };
     const classify = async (force) => {
-      if (draft(name)) return say(`The skills of ${tool.name} are changed and not saved: save them, or put them as they were, first.`, { forMs: 12000 });
+      if (draft(name)) return say(`The skills of ${tool.name} are changed and not saved: save or discard these changes first.`, { forMs: 12000 });
       try {
         const answer = await act("catalogue/classify", { tool_id: tool.id, force });
         if (/skipped|kept|human/.test(answer.decision) && !force) {
@@ -300,12 +300,12 @@ export function make({ options, remember }) {
         changed({ skill_ids: found.skills.map((skill) => skill.skill_id) });
         drawTool(found);
       } catch (error) {
-        showProblem(error, `${tool.name} cannot be read again`, done); // what was said of it stays true
+        showProblem(error, `${tool.name} cannot be read again`, done); // the earlier message stays true
       }
     };
     draw();
     fill(chips, row, adding.element, h("button", { type: "button", onclick: add }, "Add"), h("button", { type: "button", onclick: () => classify(false) }, "Classify again"));
-    return h("div", {}, h("h3", {}, `Skills of ${tool.name}, the first one is the primary`), chips, saving, history(skills));
+    return h("div", {}, h("h3", {}, `Skills of ${tool.name}, the first one is the primary skill`), chips, saving, history(skills));
   }
 
   function showServer(one) {
@@ -315,7 +315,7 @@ export function make({ options, remember }) {
       h("p", { class: "muted" }, `${one.path}, ${plural(one.tool_count, "tool")}`, !one.is_named_only && [", changed ", when(one.updated_at)]),
       h("p", { class: "lead" }, one.description || h("span", { class: "muted" }, "It has no description.")),
       h("p", { class: "chips" }, one.tags.map((tag) => h("span", { class: "chip" }, `#${tag}`))),
-      h("p", {}, one.is_enabled ? "Searches find it and its tools." : "It is off: no search finds it or its tools."),
+      h("p", {}, one.is_enabled ? "Searches return this server and its tools." : "This server is switched off: searches do not return it or its tools."),
       h("p", { class: "actions" },
         h("button", { type: "button", onclick: () => switchServer(one) }, one.is_enabled ? "Switch off" : "Switch on"),
         h("button", { type: "button", onclick: () => { show("tools"); server.value = one.tools_server || one.name; filter({ first: true }); } }, "Show its tools")));
@@ -352,7 +352,7 @@ export function make({ options, remember }) {
 }
 
 function history(skills) {
-  if (!skills.length) return h("p", { class: "muted" }, "No classifier and no person gave it a skill.");
+  if (!skills.length) return h("p", { class: "muted" }, "This tool has no skill.");
   return h("table", {}, h("thead", {}, h("tr", {}, ["Skill", "Confidence", "By, when and why"].map((name) => h("th", {}, name)))),
     h("tbody", {}, skills.map((skill) => h("tr", {},
       h("td", {}, h("a", { href: `#/skills?skill=${skill.skill_id}`, class: skill.is_active ? "" : "off" }, skill.skill_name)),
@@ -363,10 +363,10 @@ function history(skills) {
 /** The arguments that a JSON Schema names, one a row; its properties alone, not what refers elsewhere. */
 function args(schema) {
   const properties = Object.entries(schema?.properties ?? {});
-  if (!properties.length) return h("p", { class: "muted" }, schema ? "It takes none, or says so in another way: see the schema." : "It has no schema.");
+  if (!properties.length) return h("p", { class: "muted" }, schema ? "The schema lists no arguments as properties: see the JSON." : "It has no schema.");
   const required = new Set(schema.required ?? []);
   const typeOf = (one) => [one?.type, one?.enum && one.enum.map((value) => JSON.stringify(value)).join(" | ")].flat().filter(Boolean).join(": ") || "any";
-  return h("table", {}, h("thead", {}, h("tr", {}, ["Name", "Type", "What it is"].map((name) => h("th", {}, name)))),
+  return h("table", {}, h("thead", {}, h("tr", {}, ["Name", "Type", "Description"].map((name) => h("th", {}, name)))),
     h("tbody", {}, properties.map(([name, one]) => h("tr", {},
       h("td", { class: "name" }, name, required.has(name) && h("small", {}, " required")), h("td", {}, typeOf(one)),
       h("td", {}, one?.description || h("span", { class: "muted" }, "no description"))))));

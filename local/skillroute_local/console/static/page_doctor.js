@@ -80,8 +80,8 @@ export function make({ options, remember }) {
     code.disabled = search.disabled = report === null;
     if (report === null) {
       list.show([], running ? "The findings come at the end." : [
-        h("p", {}, "The doctor looks for what makes tools hard to find: empty, alike and overlong descriptions, names that say nothing, near-duplicates, gaps in skills. It changes nothing."),
-        h("p", {}, "Searching for each tool by its own description takes a minute for a thousand tools, and shows which nobody finds."),
+        h("p", {}, "The doctor looks for problems that make tools hard to find: empty, similar and overlong descriptions, uninformative names, near-duplicates, gaps in skills. It changes nothing."),
+        h("p", {}, "Searching for each tool by its own description takes a minute for a thousand tools, and lists the tools that no search finds."),
       ]);
       split.show();
       fill(count);
@@ -114,7 +114,7 @@ export function make({ options, remember }) {
     const searches = checked.searches ? `${plural(checked.searches, "tool")} searched for` : "no searches";
     return [
       h("p", { class: "muted", role: "status" }, `${plural(findings.length, "finding")} in ${plural(checked.tools, "tool")} and ${plural(checked.skills, "skill")}, ${searches}, at ${at.toTimeString().slice(0, 5)}.`),
-      notAsked.length > 0 && h("details", { class: "note" }, h("summary", {}, `${plural(notAsked.length, "tool")} could not be searched for: nothing is known of them.`),
+      notAsked.length > 0 && h("details", { class: "note" }, h("summary", {}, `${plural(notAsked.length, "tool")} could not be searched for: their findability is unknown.`),
         h("ul", { class: "plain" }, notAsked.slice(0, SHOWN).map((tool) => h("li", {}, link(tool), `: ${tool.reason}`)), more(notAsked)))];
   }
 
@@ -122,7 +122,7 @@ export function make({ options, remember }) {
     const given = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const text = (found) => [words(found.code), found.reason, ...found.skills, ...found.tools.map(titleOf)].join(" ").toLowerCase();
     const rows = report.findings.filter((found) => (!code.value || found.code === code.value) && given.every((word) => text(found).includes(word)));
-    list.show(rows, report.findings.length ? "No finding matches the filter." : "Nothing was found: the catalogue is well.");
+    list.show(rows, report.findings.length ? "No finding matches the filter." : "No problem was found.");
     fill(count, rows.length === report.findings.length ? plural(rows.length, "finding") : `${rows.length} of ${plural(report.findings.length, "finding")}`);
     remember("doctor", { code: code.value });
     if (!list.current && !list.choose(0)) split.show();
@@ -131,9 +131,9 @@ export function make({ options, remember }) {
   function show(finding) {
     split.show(
       h("h2", {}, words(finding.code)),
-      h("p", { class: "muted" }, `hurts ${finding.weight} of 100`),
+      h("p", { class: "muted" }, `severity ${finding.weight} of 100`),
       h("p", { class: "lead" }, finding.reason),
-      h("h3", {}, "What would help"), h("p", { class: "lead" }, finding.help),
+      h("h3", {}, "How to fix it"), h("p", { class: "lead" }, finding.help),
       finding.tools.length > 0 && [h("h3", {}, plural(finding.tools.length, "tool")),
         h("ul", { class: "plain" }, finding.tools.slice(0, SHOWN).map((tool) => h("li", {}, link(tool))), more(finding.tools))],
       finding.skills.length > 0 && [h("h3", {}, plural(finding.skills.length, "skill")),

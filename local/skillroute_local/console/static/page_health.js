@@ -8,13 +8,13 @@ const EVERY_MS = 5000;
 const KEPT = 120; // ten minutes
 const SVG = "http://www.w3.org/2000/svg";
 const STATES = {
-  ok: ["ok", "Everything is there, and searches are answered."], degraded: ["so", "Searches are answered, not as well as they could be."],
+  ok: ["ok", "All dependencies are available, and searches are answered."], degraded: ["so", "Searches are answered with reduced quality."],
   unavailable: ["no", "Searches are not answered."],
 };
 const HELP = {
-  database: "Is PostgreSQL up, and may Skillroute log in? `skillroute status` asks it too.",
-  index: "It is built by the next search, or `skillroute reindex` builds it.",
-  embedding_model: "Searches go by words until it is back: look at its provider and its settings.",
+  database: "Is PostgreSQL up, and may Skillroute log in? `skillroute status` checks it too.",
+  index: "The next search builds the index, or run `skillroute reindex`.",
+  embedding_model: "Searches match words only until the model is available: check its provider and its settings.",
 };
 const lags = []; // outlives the page: who comes back sees the minutes before
 
@@ -23,7 +23,7 @@ export function make() {
   const state = h("div", {});
   const found = h("div", {});
   const work = makeWork();
-  const button = h("button", { type: "button", "data-first": true, onclick: verify }, "Check all that is stored ", h("kbd", {}, "v"));
+  const button = h("button", { type: "button", "data-first": true, onclick: verify }, "Check stored data ", h("kbd", {}, "v"));
   let timer = null;
   let failed = false;
 
@@ -46,9 +46,9 @@ export function make() {
   function draw(health) {
     const [kind, says] = STATES[health.status] ?? ["so", health.status];
     const cards = [
-      ["Version", health.version], ["Searches are ranked", health.search_mode], ["Tools in the index", health.index_items], ["Skills", health.index_skills],
-      ["Servers and agents", health.index_entities], ["Mail", health.index_mail], ["Changes not in the index yet", health.index_lag],
-      ["Texts the model refused", health.embedding_refused], ["Index", health.index_rebuilding === null ? null : health.index_rebuilding ? "is being built" : "is built"],
+      ["Version", health.version], ["Search mode", health.search_mode], ["Tools in the index", health.index_items], ["Skills", health.index_skills],
+      ["Servers and agents", health.index_entities], ["Mail", health.index_mail], ["Changes not yet indexed", health.index_lag],
+      ["Texts the model refused", health.embedding_refused], ["Index", health.index_rebuilding === null ? null : health.index_rebuilding ? "rebuilding" : "ready"],
     ].filter(([, value]) => value !== null && value !== undefined);
     fill(state,
       h("p", { role: "status" }, h("span", { class: `state ${kind}` }, health.status), ` ${says}`),
@@ -56,11 +56,11 @@ export function make() {
       health.embedding_refused > 0 && h("p", { class: "note" }, `${plural(health.embedding_refused, "text")} found by words only: \`skillroute dlq refused\` lists them.`),
       h("dl", { class: "cards" }, cards.map(([name, value]) => h("div", { class: "card" }, h("dt", {}, name), h("dd", {}, typeof value === "number" ? value.toLocaleString("en") : value)))),
       h("h3", {}, "Parts"),
-      h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ["Part", "State", "What is known"].map((name) => h("th", {}, name)))),
+      h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ["Part", "State", "Details"].map((name) => h("th", {}, name)))),
         h("tbody", {}, Object.entries(health.dependencies).map(([name, part]) => h("tr", {},
-          h("td", {}, name.replaceAll("_", " ")), h("td", {}, h("span", { class: `state ${part.ok ? "ok" : "no"}` }, part.ok ? "ok" : "away")),
+          h("td", {}, name.replaceAll("_", " ")), h("td", {}, h("span", { class: `state ${part.ok ? "ok" : "no"}` }, part.ok ? "ok" : "unavailable")),
           h("td", {}, part.detail ?? "", !part.ok && h("p", { class: "muted" }, HELP[name] ?? "")))))),
-      health.index_lag !== null && [h("h3", {}, `Changes not in the index yet, while this page was open`), spark()],
+      health.index_lag !== null && [h("h3", {}, "Changes not yet indexed, while this page was open"), spark()],
       health.latency && Object.keys(health.latency).length > 0 && stages(health.latency),
       health.found_nothing && [h("h3", {}, "Requests that found nothing"), nothing(health.found_nothing)],
       health.counts && [h("h3", {}, "Counted since the process started"),
@@ -87,14 +87,14 @@ export function make() {
     const most = Math.max(1, ...lags.map(({ lag }) => lag ?? 0));
     const picture = document.createElementNS(SVG, "svg");
     for (const [name, value] of Object.entries({ class: "spark", viewBox: `0 0 ${KEPT} 20`, preserveAspectRatio: "none", role: "img",
-      "aria-label": `${lags.at(-1).lag ?? "unknown"} now, ${most === 1 ? "at most one" : most} at the highest, of ${lags.length} looks` })) picture.setAttribute(name, value);
+      "aria-label": `${lags.at(-1).lag ?? "unknown"} now, ${most === 1 ? "at most one" : most} at the highest, of ${lags.length} readings` })) picture.setAttribute(name, value);
     lags.forEach(({ lag }, at) => {
       const height = Math.max(0.4, (20 * (lag ?? 0)) / most);
       const rect = document.createElementNS(SVG, "rect");
       for (const [name, value] of Object.entries({ x: at + KEPT - lags.length, y: 20 - height, width: 0.8, height })) rect.setAttribute(name, value);
       picture.append(rect);
     });
-    return [picture, h("p", { class: "muted" }, `${lags.at(-1).lag ?? "–"} now, looked at every 5 s; the next search takes them in first`)];
+    return [picture, h("p", { class: "muted" }, `${lags.at(-1).lag ?? "–"} now, read every 5 s; the next search indexes them first`)];
   }
 
   async function verify() {
@@ -102,18 +102,18 @@ export function make() {
     fill(found, h("p", { class: "muted" }, "Checking …"));
     try {
       const answer = await act("health/verify");
-      fill(found, h("p", { role: "status" }, h("span", { class: `state ${answer.ok ? "ok" : "no"}` }, answer.ok ? "All agrees" : plural(answer.findings.length, "finding")),
+      fill(found, h("p", { role: "status" }, h("span", { class: `state ${answer.ok ? "ok" : "no"}` }, answer.ok ? "No inconsistency found" : plural(answer.findings.length, "finding")),
         ` in ${plural(answer.tools, "tool")}, ${plural(answer.skills, "skill")}, ${answer.entities} servers and agents, ${plural(answer.mail, "message")}.`),
-      answer.findings.length > 0 && h("table", {}, h("thead", {}, h("tr", {}, ["Rule", "What", "Why"].map((name) => h("th", {}, name)))),
+      answer.findings.length > 0 && h("table", {}, h("thead", {}, h("tr", {}, ["Rule", "Subject", "Reason"].map((name) => h("th", {}, name)))),
         h("tbody", {}, answer.findings.slice(0, 200).map((one) => h("tr", {}, h("td", {}, one.rule.replaceAll("_", " ")), h("td", {}, one.subject), h("td", {}, one.detail))))));
     } catch (error) {
       fill(found);
-      showProblem(error, "It could not be checked", verify);
+      showProblem(error, "The check failed", verify);
     }
     button.disabled = false;
   }
 
-  fill(element, state, h("h3", {}, "Does all that is stored agree?"), h("p", { class: "actions" }, button), found,
-    h("h3", {}, "Queues, and work that was given up"), work.element);
-  return { element, enter: () => { load(); work.load(); }, leave: () => clearTimeout(timer), keys: { v: { says: "check all that is stored", run: verify } } };
+  fill(element, state, h("h3", {}, "Consistency check"), h("p", { class: "actions" }, button), found,
+    h("h3", {}, "Queues and failed work"), work.element);
+  return { element, enter: () => { load(); work.load(); }, leave: () => clearTimeout(timer), keys: { v: { says: "check stored data", run: verify } } };
 }

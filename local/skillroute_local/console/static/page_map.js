@@ -43,7 +43,7 @@ export function make({ options, remember }) {
   let shown = null;
   const over = h("span", { class: "muted" });
   const state = h("div", {});
-  const scatter = new Scatter({ label: "Map of the tools; the list beside it has all of them", over: (tool) => fill(over, tool && titleOf(tool)), chosen: pick });
+  const scatter = new Scatter({ label: "Map of the tools; the list next to it has all of them", over: (tool) => fill(over, tool && titleOf(tool)), chosen: pick });
   const list = new List({
     label: "Tools on the map", key: (tool) => tool.id,
     row: (tool) => [h("span", { class: "code" }, tool.name), h("span", { class: "muted" }, tool.server)],
@@ -62,7 +62,7 @@ export function make({ options, remember }) {
         .map(([sign, says, run]) => h("button", { type: "button", "aria-label": says, title: says, onclick: run }, sign))))),
     h("div", { class: "map-list" }, picked, list.element));
   const element = h("div", { class: "stack" },
-    h("div", { class: "tools" }, search, skill, h("button", { type: "button", onclick: load }, "Load again"), count), state, frame);
+    h("div", { class: "tools" }, search, skill, h("button", { type: "button", onclick: load }, "Reload"), count), state, frame);
 
   const titleOf = (tool) => `${tool.server ? `${tool.server}/` : ""}${tool.name}${tool.group === NONE ? ", in no skill" : `: ${kept.skills[tool.group].name}`}`;
 
@@ -76,7 +76,7 @@ export function make({ options, remember }) {
     fill(state);
     frame.hidden = !kept?.tools;
     if (kept?.outOfReach) {
-      fill(state, h("div", { class: "empty" }, h("p", {}, "The vectors are out of this console's reach: the API does not give them."),
+      fill(state, h("div", { class: "empty" }, h("p", {}, "This console cannot read the vectors: the API does not return them."),
         h("p", {}, h("code", {}, "skillroute console"), " draws the map of a Skillroute that runs on this machine, and of one whose database its environment names (",
           h("code", {}, "skillroute console --help"), ").")));
     } else if (kept) show();

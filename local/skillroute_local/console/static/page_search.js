@@ -52,7 +52,7 @@ export function make({ options, remember }) {
       limit: number("limit", 50), tool_threshold: number("tool_threshold", 1), skill_threshold: number("skill_threshold", 1),
       server: h("input", { value: values.server ?? "", placeholder: "all", spellcheck: "false" }),
     };
-    const labels = { mode: "Mode", strategy: "Strategy", limit: "Results", tool_threshold: "Least cosine, tools", skill_threshold: "Least cosine, skills", server: "Server" };
+    const labels = { mode: "Mode", strategy: "Strategy", limit: "Results", tool_threshold: "Minimum cosine similarity, tools", skill_threshold: "Minimum cosine similarity, skills", server: "Server" };
     const element = h("fieldset", {}, h("legend", {}, `Settings ${name}`),
       h("div", { class: "fields" }, Object.entries(fields).map(([key, input]) => field(labels[key], input))));
     const values_ = () => Object.fromEntries(Object.entries(fields).map(([key, input]) => [key, input.value.trim()]));
@@ -138,7 +138,7 @@ export function make({ options, remember }) {
       answer.tools.length > 0 && h("p", { class: "legend" }, "The score, of", PART_NAMES.map(([name, label]) => h("span", {}, h("i", { class: `p${PARTS[name]}` }), label))),
       answer.tools.length ? h("ol", { class: "hits" }, answer.tools.map((tool, rank) => hit(tool, rank, other, at)))
         : h("div", { class: "empty" }, h("p", {}, "Nothing was found."),
-          h("p", {}, "Lower the least cosines, take out the server, or try the mode lexical; then look on the page Catalogue whether a tool for it exists.")));
+          h("p", {}, "Lower the minimum cosine similarity, remove the server filter, or try the mode lexical; then check on the page Catalogue that a tool for it exists.")));
   }
 
   function about({ metadata, matched_skills: matched, unknown_servers: unknown }, name) {
@@ -152,10 +152,10 @@ export function make({ options, remember }) {
         `, ${plural(metadata.stage2_candidate_count, "candidate")}`),
       strip,
       h("p", { class: "legend" }, stages.map((stage) => h("span", {}, h("i", { class: `p${stage.at}` }), `${stage.label} ${stage.ms.toFixed(1)}`))),
-      metadata.no_match && h("p", { class: "note" }, "no_match: nothing seems to fit; these are the nearest."),
+      metadata.no_match && h("p", { class: "note" }, "no_match: no result seems to fit; these are the nearest."),
       metadata.fallback_reason && h("p", { class: "note" }, FALLBACKS[metadata.fallback_reason] ?? metadata.fallback_reason),
-      metadata.degraded.length > 0 && h("p", { class: "note" }, `Less than it could be: ${metadata.degraded.join(", ").replaceAll("_", " ")}. See the page Health.`),
-      unknown?.length > 0 && h("p", { class: "note" }, `No server of this name has anything: ${unknown.join(", ")}`),
+      metadata.degraded.length > 0 && h("p", { class: "note" }, `Reduced quality: ${metadata.degraded.join(", ").replaceAll("_", " ")}. See the page Health.`),
+      unknown?.length > 0 && h("p", { class: "note" }, `No items from these servers: ${unknown.join(", ")}`),
       h("p", { class: "chips" }, h("span", { class: "muted" }, "Skills matched:"),
         matched.length ? matched.slice(0, SKILLS_SHOWN).map((skill) => h("a", { class: "chip", href: `#/skills?skill=${skill.id}` }, `${skill.name} ${skill.score.toFixed(2)}`)) : h("span", { class: "muted" }, "none"),
         matched.length > SKILLS_SHOWN && h("span", { class: "muted" }, `and ${matched.length - SKILLS_SHOWN} more`)));
@@ -173,7 +173,7 @@ export function make({ options, remember }) {
       h("div", { class: "rest" }, h("span", { class: "score" }, parts(tool), h("strong", {}, tool.score.toFixed(3))),
         tool.similarity !== null && h("small", {}, `cosine ${tool.similarity.toFixed(3)}`),
         h("span", { class: "chips" }, tool.skill_ids.map((id) => h("span", { class: id === tool.primary_skill_id ? "chip first" : "chip" }, id)))),
-      h("details", {}, h("summary", {}, "Why, and its arguments"), why(tool.explain), schema(tool.input_schema)));
+      h("details", {}, h("summary", {}, "Explanation and arguments"), why(tool.explain), schema(tool.input_schema)));
   }
 
   function moved(rank, before, side) {
@@ -191,7 +191,7 @@ export function make({ options, remember }) {
       type: "button", class: kind, disabled: judged.isWriting, "aria-pressed": String(judged[kind].includes(key)),
       "aria-label": `${label}: ${key}`, title: label, "data-mark": `${kind} ${key}`, onclick: () => mark(kind, key),
     }, sign);
-    return h("span", { class: "marks" }, button("right", "✓", "serves the request"), button("wrong", "✗", "does not serve it"));
+    return h("span", { class: "marks" }, button("right", "✓", "right for the request"), button("wrong", "✗", "wrong for the request"));
   }
 
   function setJudged(file) {
@@ -237,9 +237,9 @@ export function make({ options, remember }) {
       const wanted = { ...structuredClone(judged), none: !judged.none };
       if (wanted.none) { wanted.wrong = [...new Set([...wanted.wrong, ...wanted.right])]; wanted.right = []; }
       store(wanted);
-    } }, "Nothing serves it");
-    const state = judged.isWriting ? "Writing the marks into" : judged.stored ? "This request is in"
-      : judged.wrong.length ? "Mark what serves it, or that nothing does, to write it into" : "Mark results to write this request into";
+    } }, "No result is right");
+    const state = judged.isWriting ? "Writing the marks to" : judged.stored ? "This request is in"
+      : judged.wrong.length ? "Mark the right results, or that none is right, to write this request to" : "Mark results to write this request to";
     return fill(verdict, h("p", { class: "actions" }, none, h("span", { class: "muted" }, `${state} `, h("span", { class: "code" }, judged.file.name), `: ${plural(judged.file.count, "request")}.`),
       judged.file.count > 0 && h("button", { type: "button", class: "plain", onclick: download }, "Download it")),
     judged.right.length > 1 && several());
@@ -250,7 +250,7 @@ export function make({ options, remember }) {
     const all = judged.right.length === 2 ? "both" : `all ${judged.right.length}`;
     const options = [["any", "any of these: one is enough"], ["all", "all of these: each is needed"]];
     if (judged.wanted === "divided") options.push(["divided", `as the file divides them: ${judged.file.judged.needs.map((need) => (need.length > 1 ? `(${need.join(" or ")})` : need[0])).join(" and ")}`]);
-    const says = { any: `An answer is right with one of the ${judged.right.length} ticked tools.`, all: `An answer is right with ${all} ticked tools only.`, divided: "A tool that is ticked now counts beside those of the first need." };
+    const says = { any: `An answer is right with one of the ${judged.right.length} ticked tools.`, all: `An answer is right with ${all} ticked tools only.`, divided: "A tool that you tick now is added to the first need." };
     return h("fieldset", { disabled: judged.isWriting, class: "ticks" }, h("legend", {}, `The request needs, of the ${judged.right.length} ticked tools`),
       h("p", { class: "actions" }, options.map(([value, label]) => {
         const id = `ticks-${value}`;
@@ -266,7 +266,7 @@ export function make({ options, remember }) {
       const url = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
       h("a", { href: url, download: name }).click();
       setTimeout(() => URL.revokeObjectURL(url), 1000);
-      say(`Where ${name} lies, evaluate with: skillroute eval --queries '${name}'`, { forMs: 15000 });
+      say(`In the folder of ${name}, evaluate with: skillroute eval --queries '${name}'`, { forMs: 15000 });
     } catch (error) {
       showProblem(error, "The requests cannot be read", download);
     }
@@ -319,10 +319,10 @@ function why(explain) {
   if (!explain) return null;
   const figures = [
     ["cosine", explain.cosine, explain.cosine_rank], ["bm25", explain.bm25, explain.bm25_rank], ["probability", explain.probability],
-    ["reranker", explain.reranker_logit], ["lift by its skill", explain.skill_lift || null],
+    ["reranker", explain.reranker_logit], ["lift from its skill", explain.skill_lift || null],
   ].filter(([, value]) => value !== null && value !== undefined);
   return h("div", { class: "compare" },
-    explain.rule === "named" && h("p", {}, "The request names it: it stands before all that it does not name, whatever its score."),
+    explain.rule === "named" && h("p", {}, "The request names this tool: it ranks before all tools that the request does not name."),
     h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Measured"), h("th", { class: "num" }, "Value"), h("th", { class: "num" }, "Place"))),
       h("tbody", {}, figures.map(([name, value, rank]) => h("tr", {}, h("td", {}, name), h("td", { class: "num" }, value.toFixed(3)), h("td", { class: "num" }, rank ?? ""))),
         Object.entries(explain.words_in ?? {}).map(([name, share]) => h("tr", {}, h("td", {}, `words in its ${name}`), h("td", {}, bar(share)), h("td", {}))))),
@@ -333,5 +333,5 @@ function why(explain) {
 }
 
 function schema(value) {
-  return value ? h("pre", { tabindex: "0", role: "group", "aria-label": "Input schema" }, JSON.stringify(value, null, 2)) : h("p", { class: "muted" }, "It has no schema, or there was no room for it.");
+  return value ? h("pre", { tabindex: "0", role: "group", "aria-label": "Input schema" }, JSON.stringify(value, null, 2)) : h("p", { class: "muted" }, "The tool has no schema, or the answer had no room for it.");
 }

@@ -1,4 +1,4 @@
-// Skills: what there is, edited with its version in hand; its tools, those at its border first.
+// Skills: lists them, edits one with a version check, and lists its tools by confidence, lowest first.
 import { act } from "./calls.js";
 import { bar, field, fill, h, later, plural, refuse, select, when } from "./dom.js";
 import { KEPT, dropDraft, editorDraft, unsaved } from "./drafts.js";
@@ -6,7 +6,7 @@ import { List, Split } from "./list.js";
 import { say, showProblem } from "./notices.js";
 import { forgetSkills, skillInput } from "./skill_choice.js";
 
-const ORDERS = [["name", "by name"], ["most", "most tools first"], ["fewest", "fewest tools first"], ["lately", "changed lately first"]];
+const ORDERS = [["name", "by name"], ["most", "most tools first"], ["fewest", "fewest tools first"], ["lately", "recently changed first"]];
 const COMPARE = {
   name: (a, b) => a.name.localeCompare(b.name), most: (a, b) => b.tool_count - a.tool_count,
   fewest: (a, b) => a.tool_count - b.tool_count, lately: (a, b) => (b.updated_at ?? "").localeCompare(a.updated_at ?? ""),
@@ -33,7 +33,7 @@ export function make({ options, remember }) {
       h("span", {}, h("span", { class: skill.is_active ? "" : "off" }, skill.name), " ", unsaved(draftOf(skill)) || unsaved(mergeOf(skill))), h("span", { class: "num" }, skill.tool_count),
       h("span", { class: skill.is_active ? "state ok" : "state no" }, skill.is_active ? "on" : "off"), h("span", { class: "muted" }, skill.description)],
     chosen: (skill) => { split.reading(skill.id, skill.name); readSoon(skill.id); }, open: () => split.open(), none: () => split.nothing(),
-    empty: [h("p", {}, "There are no skills."), h("p", {}, "Make one here, or let `skillroute skills propose` find some in the tools that are there.")],
+    empty: [h("p", {}, "No skills yet."), h("p", {}, "Create one here, or run `skillroute skills propose` to derive skills from the tools.")],
   });
   list.element.classList.add("skill-row");
   const split = new Split(list, "The skill");
@@ -48,7 +48,7 @@ export function make({ options, remember }) {
   label();
   const element = h("div", { class: "stack" },
     h("div", { class: "tools" }, search, order, state, making,
-      h("button", { type: "button", onclick: load }, "Load again"), count), split.element);
+      h("button", { type: "button", onclick: load }, "Reload"), count), split.element);
 
   function filter(how) {
     const given = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -109,9 +109,9 @@ export function make({ options, remember }) {
     split.show(
       h("h2", {}, skill.name),
       h("p", { class: "muted" }, h("span", { class: "code" }, skill.id), `, ${plural(skill.tool_count, "tool")}, ${skill.is_active ? "on" : "off"}, changed `, when(skill.updated_at)),
-      !skill.is_active && h("p", { class: "note" }, "It is off: no search uses it."),
+      !skill.is_active && h("p", { class: "note" }, "This skill is off: searches do not use it."),
       editor(skill, version),
-      h("h3", {}, "The whole skill"),
+      h("h3", {}, "Actions"),
       h("p", { class: "actions" },
         h("button", { type: "button", onclick: () => switchSkill(skill) }, skill.is_active ? "Switch off" : "Switch on"),
         merging(skill)),
@@ -127,7 +127,7 @@ export function make({ options, remember }) {
     const conflict = h("div", {});
     const kept = h("p", { class: "muted" });
     const save = h("button", { type: "button", class: "main", onclick: () => store(typing.version) }, "Save");
-    const reset = h("button", { type: "button", onclick: () => { typing.drop(); showAgain(skill); } }, "As it was");
+    const reset = h("button", { type: "button", onclick: () => { typing.drop(); showAgain(skill); } }, "Discard changes");
     let isSaving = false;
     const typed = () => {
       const none = Object.keys(typing.edits()).length === 0;
@@ -161,16 +161,16 @@ export function make({ options, remember }) {
       const theirs = asText(now);
       const rows = Object.entries(inputs).filter(([key, input]) => theirs[key] !== input.value);
       fill(conflict, h("div", { class: "note", role: "alert" },
-        h("p", {}, h("strong", {}, "Somebody else has changed this skill. "), "Nothing was saved; what you typed is above."),
-        h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Field"), h("th", {}, "As it is now"))),
+        h("p", {}, h("strong", {}, "Another user has changed this skill. "), "Your changes were not saved; they are in the fields above."),
+        h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Field"), h("th", {}, "Stored value"))),
           h("tbody", {}, rows.map(([key]) => h("tr", {}, h("td", {}, key.replace("_", " ")), h("td", {}, theirs[key] || "(nothing)"))))),
         h("p", { class: "actions" },
-          h("button", { type: "button", onclick: () => { fill(conflict); store(current); } }, "Save mine over it"),
-          h("button", { type: "button", onclick: () => { typing.drop(); changed(now); showAgain(now); } }, "Take theirs"))));
+          h("button", { type: "button", onclick: () => { fill(conflict); store(current); } }, "Overwrite with my changes"),
+          h("button", { type: "button", onclick: () => { typing.drop(); changed(now); showAgain(now); } }, "Discard my changes"))));
     }
     if (typing.isOld) compare({ skill, version });
     return h("fieldset", {}, h("legend", {}, `Skill ${skill.id}`), h("div", { class: "fields" }, field("Name", inputs.name), field("Domain", inputs.parent_domain)),
-      field("Description", inputs.description, "What it is for, in plain words: searches go by it."),
+      field("Description", inputs.description, "What the skill is for, in plain words: searches match this text."),
       field("Keywords, with commas between", inputs.keywords), field("Typical tools, with commas between", inputs.examples),
       h("p", { class: "actions", id: "skill-save" }, save, reset), kept, conflict);
   }
@@ -197,10 +197,10 @@ export function make({ options, remember }) {
       if (!target || !into.input.isConnected || document.querySelector("dialog[open]")) return;
       const dialog = h("dialog", { "aria-labelledby": "merge-title", onclose: () => dialog.remove() },
         h("h2", { id: "merge-title" }, `Merge ${skill.name} into ${target.name}?`),
-        h("p", {}, `${plural(skill.tool_count, "tool")} get the skill ${target.id} by hand instead of ${skill.id}, which is switched off then. There is no undo for all of it at once.`),
+        h("p", {}, `${plural(skill.tool_count, "tool")} get the skill ${target.id} by hand instead of ${skill.id}, which is then switched off. This cannot be undone in one step.`),
         h("p", { class: "actions" },
           h("button", { type: "button", class: "main", onclick: () => { dialog.close(); merge(target.id); } }, "Merge"),
-          h("button", { type: "button", onclick: () => dialog.close() }, "Leave it")));
+          h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")));
       document.body.append(dialog);
       dialog.showModal();
     };
@@ -209,7 +209,7 @@ export function make({ options, remember }) {
       try {
         const { moved, failed } = await act("skills/merge", { skill_id: skill.id, into: id });
         if (failed.length) {
-          showProblem({ message: failed.slice(0, 5).map((one) => `${one.name}: ${one.why}`).join("; "), remedy: `${plural(moved, "tool")} moved to ${id}; ${skill.name} stays on; merge again when this is mended: it goes on where it ended.`, status: 409 },
+          showProblem({ message: failed.slice(0, 5).map((one) => `${one.name}: ${one.why}`).join("; "), remedy: `${plural(moved, "tool")} moved to ${id}; ${skill.name} stays on; merge again once this is fixed: the merge continues where it stopped.`, status: 409 },
             `${plural(failed.length, "tool")} could not be moved`, () => merge(id));
         } else {
           say(`Merged: ${skill.id} into ${id}, ${plural(moved, "tool")} moved`);
@@ -239,7 +239,7 @@ export function make({ options, remember }) {
           const { skill } = await act("skills/create", Object.fromEntries(Object.entries(inputs).map(([key, input]) => [key, input.value.trim()])));
           typing.drop();
           dialog.close();
-          say(`${skill.name}: made`);
+          say(`${skill.name}: created`);
           changed(skill);
           reach(skill.id);
         } catch (error) {
@@ -249,9 +249,9 @@ export function make({ options, remember }) {
         }
       } },
       field("Name", inputs.name), field("Id", inputs.skill_id, "Small letters, digits and underscores: mail_and_letters"), field("Description", inputs.description), wrong,
-      h("p", { class: "muted" }, "What you type stays here until the skill is made, also when you leave it."),
-      h("p", { class: "actions" }, submit, h("button", { type: "button", onclick: close }, "Leave it"),
-        h("button", { type: "button", onclick: () => { typing.drop(); dialog.close(); } }, "Throw it away"))));
+      h("p", { class: "muted" }, "Your input is kept in this browser until the skill is created."),
+      h("p", { class: "actions" }, submit, h("button", { type: "button", onclick: close }, "Cancel"),
+        h("button", { type: "button", onclick: () => { typing.drop(); dialog.close(); } }, "Discard"))));
     let ownId = null; // an id that was typed stays
     inputs.name.addEventListener("input", () => {
       if (inputs.skill_id.value !== (ownId ?? "")) return;
@@ -271,17 +271,17 @@ export function make({ options, remember }) {
 
   function toolTable(tools) {
     const body = h("tbody", {});
-    const orders = { border: ["lowest confidence first", (a, b) => a.confidence - b.confidence], lately: ["added lately first", (a, b) => (b.assigned_at ?? "").localeCompare(a.assigned_at ?? "")] };
+    const orders = { border: ["lowest confidence first", (a, b) => a.confidence - b.confidence], lately: ["recently added first", (a, b) => (b.assigned_at ?? "").localeCompare(a.assigned_at ?? "")] };
     const draw_ = (name) => fill(body, [...tools].sort(orders[name][1]).slice(0, SHOWN).map((tool) => h("tr", {},
       h("td", {}, h("a", { href: `#/catalogue?tool=${tool.tool_id}`, class: "code" }, tool.tool_name), h("br"), h("small", {}, tool.server ?? "")),
-      h("td", {}, bar(tool.confidence)), h("td", {}, tool.is_primary ? "primary" : "beside another"), h("td", {}, tool.source.replaceAll("_", " "), h("br"), h("small", {}, when(tool.assigned_at))))));
+      h("td", {}, bar(tool.confidence)), h("td", {}, tool.is_primary ? "primary" : "secondary"), h("td", {}, tool.source.replaceAll("_", " "), h("br"), h("small", {}, when(tool.assigned_at))))));
     const by = select(Object.entries(orders).map(([key, [label]]) => [key, label]), "border", (event) => draw_(event.target.value));
     by.setAttribute("aria-label", "Order of the tools");
     draw_("border");
-    return [h("h3", {}, "Its tools"),
+    return [h("h3", {}, "Tools of this skill"),
       tools.length ? [h("p", { class: "tools" }, by, h("span", { class: "count" }, tools.length > SHOWN ? `the first ${SHOWN} of ${tools.length}` : plural(tools.length, "tool"))),
         h("table", {}, h("thead", {}, h("tr", {}, ["Tool", "Confidence", "As", "By"].map((name) => h("th", {}, name)))), body)]
-        : h("p", { class: "muted" }, "None. Merge suggestions into it, give it tools on the page Catalogue, or switch it off.")];
+        : h("p", { class: "muted" }, "This skill has no tools. Merge suggestions into it, assign tools on the page Catalogue, or switch it off.")];
   }
 
   return {

@@ -25,8 +25,8 @@ export function make({ options, remember }) {
       h("span", {}, group.name, " ", unsaved(draftOf(group))), h("span", { class: "num" }, group.count),
       h("span", { class: "under" }, isNew(group) ? group.description : `description of ${group.skill_id}`)],
     chosen: (group) => show(group), open: () => split.open(), none: () => { current = null; loading?.abort(); split.nothing(); },
-    empty: [h("p", {}, "No suggestion waits."),
-      h("p", {}, "A tool that fits no skill becomes one when it is classified; `skillroute skills propose` looks for skills in what is there.")],
+    empty: [h("p", {}, "No open suggestions."),
+      h("p", {}, "Classifying a tool that fits no skill creates a suggestion; `skillroute skills propose` derives skills from the tools.")],
   });
   const split = new Split(list, "The suggestion");
   split.element.classList.add("even");
@@ -39,7 +39,7 @@ export function make({ options, remember }) {
   list.openedFrom(search);
   const undoButton = h("button", { type: "button", disabled: true, onclick: undo }, "Undo ", h("kbd", {}, "u"));
   const element = h("div", { class: "stack" },
-    h("div", { class: "tools" }, search, undoButton, h("button", { type: "button", onclick: load }, "Load again"), count),
+    h("div", { class: "tools" }, search, undoButton, h("button", { type: "button", onclick: load }, "Reload"), count),
     split.element);
 
   function filter(how) {
@@ -49,7 +49,7 @@ export function make({ options, remember }) {
         .join(" ").toLowerCase();
     const decided = new Set(waiting.map((one) => keyOf(one.group)));
     const rows = groups.filter((group) => !decided.has(keyOf(group)) && words.every((word) => text(group).includes(word)));
-    list.show(rows, words.length && groups.length ? "Nothing matches the filter: Esc, then empty it." : undefined, how);
+    list.show(rows, words.length && groups.length ? "No suggestion matches the filter: press Esc and clear it." : undefined, how);
     const all = rows.reduce((sum, group) => sum + group.count, 0);
     fill(count, `${plural(rows.length, "name")}, ${plural(all, "suggestion")}`);
     undoButton.disabled = waiting.length === 0;
@@ -86,14 +86,14 @@ export function make({ options, remember }) {
       }
       fillIn(evidence.get(keyOf(group)));
     } catch (error) {
-      showProblem(error, `What speaks for ${group.name} cannot be read`, () => read(group, fillIn));
+      showProblem(error, `The evidence for ${group.name} cannot be read`, () => read(group, fillIn));
     }
   }
 
   /** Show a group; what is returned shows what speaks for it, and touches nothing that was typed meanwhile. */
   function draw(group) {
     const form = isNew(group) ? newSkillForm(group) : descriptionForm(group);
-    const proofs = h("div", {}, h("p", { class: "muted" }, "Reading what speaks for it …"));
+    const proofs = h("div", {}, h("p", { class: "muted" }, "Loading the evidence …"));
     const into = skillInput("Skill to merge into", { onenter: () => merge() });
     into.input.id = "merge-into";
     const reason = h("input", { "aria-label": "Reason of a rejection", placeholder: "reason (optional)" });
@@ -155,9 +155,9 @@ export function make({ options, remember }) {
     return {
       inputs: { description: input }, before: { description: group.description },
       element: h("fieldset", {}, h("legend", {}, `A description of ${group.skill_id}`),
-        h("h3", {}, "The description now"),
+        h("h3", {}, "Current description"),
         now,
-        field("The suggested one", input)),
+        field("Suggested description", input)),
       edits: () => (input.value.trim() === group.description ? {} : { description: input.value.trim() }),
       isFit: () => areFilled(input),
       focus: () => input.focus(),
@@ -168,7 +168,7 @@ export function make({ options, remember }) {
   function proof(group, found, into) {
     const reasons = (row) => row.reasoning || "no reason was given";
     return h("div", {},
-      isNew(group) && h("h3", {}, "Tools that would be in it"),
+      isNew(group) && h("h3", {}, "Tools of the new skill"),
       h("table", {},
         h("thead", {}, h("tr", {}, h("th", {}, isNew(group) ? "Tool" : "Suggestion"), h("th", {}, "Why"))),
         h("tbody", {}, found.suggestions.slice(0, 100).map((row) => {
@@ -180,7 +180,7 @@ export function make({ options, remember }) {
         }))),
       found.suggestions.length > 100 && h("p", { class: "muted" }, `and ${found.suggestions.length - 100} more`),
       isNew(group) && found.nearest.length > 0 && [
-        h("h3", {}, "Skills that there are, the nearest to its text first"),
+        h("h3", {}, "Existing skills, most similar first"),
         h("table", {}, h("tbody", {}, found.nearest.map((skill) => h("tr", {},
           h("td", {}, h("a", { href: `#/skills?skill=${skill.id}` }, skill.name), h("br"), h("small", {}, plural(skill.tool_count, "tool"))),
           h("td", {}, h("button", { type: "button", class: "plain", "aria-label": `Merge into ${skill.name}`,
@@ -191,7 +191,7 @@ export function make({ options, remember }) {
 
   /** Whether the page is open still: what is decided on after it was left nobody could undo. */
   function isHere(group) {
-    if (!element.isConnected) say(`${group.name} was not decided on: the page was left before.`, { forMs: 12000 });
+    if (!element.isConnected) say(`${group.name} was not decided: the page was left before.`, { forMs: 12000 });
     return element.isConnected;
   }
 
@@ -208,7 +208,7 @@ export function make({ options, remember }) {
     one.timer = setTimeout(() => send(one), UNDO_MS);
     waiting.push(one);
     filter(); // the next one is chosen
-    if (!list.rows.length) split.show(h("p", { class: "empty" }, "The queue is empty."));
+    if (!list.rows.length) split.show(h("p", { class: "empty" }, "No open suggestions."));
     if (split.element.classList.contains("open")) split.close();
     list.box.focus();
   }
@@ -225,7 +225,7 @@ export function make({ options, remember }) {
 
   function undo() {
     if (waiting.length) takeBack(waiting.at(-1));
-    else say("Nothing can be undone: decisions that were sent are final.");
+    else say("There is nothing to undo: decisions that were sent are final.");
   }
 
   async function send(one, { last = false } = {}) {
@@ -244,7 +244,7 @@ export function make({ options, remember }) {
       if (result.failed) showProblem(failure(result), `${plural(result.failed, "suggestion")} of ${one.group.name} stayed`);
     } catch (error) {
       groups = [one.group, ...groups];
-      showProblem(error, `${one.group.name} was not decided on, and is in the list again`, () => again(one));
+      showProblem(error, `${one.group.name} was not decided, and is in the list again`, () => again(one));
     }
     filter();
   }
@@ -263,7 +263,7 @@ export function make({ options, remember }) {
     keys: {
       a: { says: "approve", run: act_("approve") },
       e: { says: "edit before approving", run: act_("edit") },
-      m: { says: "merge into the skill that is named, or name one", run: act_("merge") },
+      m: { says: "merge into the named skill, or name one", run: act_("merge") },
       x: { says: "reject", run: act_("reject") },
       u: { says: "undo the last decision, until it is sent", run: undo },
     },
@@ -290,6 +290,6 @@ async function isFree(input) {
 }
 
 function failure(result) {
-  const error = result.error ?? result.suggestions.find((one) => one.error)?.error ?? { detail: "it was not said why" };
+  const error = result.error ?? result.suggestions.find((one) => one.error)?.error ?? { detail: "no reason was given" };
   return new Problem(409, error);
 }

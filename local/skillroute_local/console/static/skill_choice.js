@@ -57,7 +57,7 @@ export function skillInput(label, { placeholder = "skill id or name", onenter, u
   async function read() {
     const text = input.value.trim();
     if (!text) {
-      refuse(input, "Name a skill that is there.");
+      refuse(input, "Enter the name of an existing skill.");
       return null;
     }
     try {

@@ -36,8 +36,8 @@ export function requestEditor(tool, done) {
   };
   draw();
   const writers = [...new Set(stored.map((request) => WRITERS[request.source] ?? request.source))];
-  return h("div", {}, h("h3", {}, "Requests that it serves"),
-    h("p", { class: "muted" }, "One on each line, eight at most, as somebody would say them who needs the tool. It is found by them, too.",
+  return h("div", {}, h("h3", {}, "Requests of this tool"),
+    h("p", { class: "muted" }, "One per line, up to eight, in the words of a user who needs the tool. Searches match them too.",
       writers.length > 0 && ` Written by ${writers.join(" and ")}.`),
     field, saving);
 }

@@ -4,8 +4,8 @@ import { fill, h, plural, when } from "./dom.js";
 import { say, showProblem } from "./notices.js";
 
 const COLUMNS = [
-  ["waiting", "Waits in the database"], ["oldest_s", "The oldest, seconds"], ["ready", "Ready in the queue"], ["under_way", "Under way"],
-  ["delayed", "Delayed"], ["given_up", "Given up"], ["dead_letters", "Dead letters"],
+  ["waiting", "Waiting in the database"], ["oldest_s", "Oldest, seconds"], ["ready", "Ready in the queue"], ["under_way", "In progress"],
+  ["delayed", "Delayed"], ["given_up", "Failed"], ["dead_letters", "Dead letters"],
 ];
 const number = (value) => (value === null ? "–" : value.toLocaleString("en"));
 const head = (...names) => h("thead", {}, h("tr", {}, names.map((name) => h("th", {}, name))));
@@ -34,26 +34,26 @@ export function makeWork() {
 
   function draw(work) {
     if (work === null) {
-      fill(element, h("p", {}, "They are out of this console's reach: the API does not tell of them. ", h("code", {}, "skillroute console"),
+      fill(element, h("p", {}, "This console cannot read the queues: the API does not return them. ", h("code", {}, "skillroute console"),
         " shows them for a Skillroute that runs on this machine, and for one whose database and queues its environment names (",
         h("code", {}, "skillroute console --help"), ")."));
       return;
     }
     const { queues, given_up: givenUp, refused, refused_in_all: all } = work;
     fill(element,
-      h("p", { class: "actions" }, h("button", { type: "button", onclick: load }, "Load again")),
+      h("p", { class: "actions" }, h("button", { type: "button", onclick: load }, "Reload")),
       h("table", { class: "figures" }, head("", ...queues.map(({ queue }) => queue)), h("tbody", {}, COLUMNS.map(([name, says]) =>
         h("tr", {}, h("td", {}, says), queues.map((queue) => h("td", { class: "num" }, number(queue[name]))))))),
-      givenUp.length === 0 ? h("p", { class: "muted" }, "Nothing was given up.") : drawGivenUp(givenUp),
+      givenUp.length === 0 ? h("p", { class: "muted" }, "No work has failed.") : drawGivenUp(givenUp),
       all > 0 && drawRefused(refused, all));
   }
 
   function drawGivenUp(works) {
     const queues = [...new Set(works.filter((work) => work.is_waiting).map(({ queue }) => queue))];
     return [
-      h("h3", {}, "Given up"),
+      h("h3", {}, "Failed work"),
       h("p", { class: "actions" }, queues.map((queue) => h("button", { type: "button", onclick: () => redrive(queue, null) }, `Try all of ${queue} again`))),
-      h("table", {}, head("Queue", "What", "Since", "Why", ""), h("tbody", {}, works.map((work) => h("tr", {},
+      h("table", {}, head("Queue", "Item", "Since", "Reason", ""), h("tbody", {}, works.map((work) => h("tr", {},
         h("td", {}, work.queue), h("td", { class: "name" }, linked(work)), h("td", {}, when(work.since)),
         h("td", {}, work.reason, work.attempts !== null && h("span", { class: "muted" }, ` (after ${plural(work.attempts, "attempt")})`)),
         h("td", {}, work.is_waiting
@@ -70,9 +70,9 @@ export function makeWork() {
   function drawRefused(texts, all) {
     return [
       h("h3", {}, `${plural(all, "text")} that the embedding model refused`),
-      h("p", { class: "actions" }, h("button", { type: "button", onclick: () => again("health/retry", {}, (count) => `${plural(count, "text")} wait for a vector again.`) }, "Have the model asked again"),
-        h("span", { class: "muted" }, "They are found by their words only, until they are changed.")),
-      h("table", {}, head("Of", "What", "Organisation", "Why"), h("tbody", {}, texts.map((text) => h("tr", {},
+      h("p", { class: "actions" }, h("button", { type: "button", onclick: () => again("health/retry", {}, (count) => `${plural(count, "text")} wait for a vector again.`) }, "Retry embedding"),
+        h("span", { class: "muted" }, "Searches find them by words only until they are changed.")),
+      h("table", {}, head("Collection", "Item", "Organisation", "Reason"), h("tbody", {}, texts.map((text) => h("tr", {},
         h("td", {}, text.collection), h("td", { class: "name" }, text.name ?? text.key), h("td", {}, text.org_id ?? ""), h("td", {}, text.reason))))),
       all > texts.length && h("p", { class: "muted" }, `and ${all - texts.length} more: \`skillroute dlq refused\` lists them`),
     ];

@@ -31,7 +31,7 @@ _MAX_TAG = 64
 
 
 def is_document(content: Content) -> bool:
-    """Return whether a document is OpenAPI's, of whatever version."""
+    """Return whether a document is OpenAPI's, of any version."""
     value = document_of(content)
     return isinstance(value, dict) and ("openapi" in value or "swagger" in value)
 

@@ -80,7 +80,7 @@ class References:
         raise Unreadable(pointer(where, "$ref"), f"leads through more than {MAX_HOPS} references")
 
     def whole_at(self, value: object, where: str) -> dict[str, Any]:
-        """Return as `object_at` does, with what stands beside a reference in place of what it leads to."""
+        """Return as `object_at` does, with the siblings of a reference in place of what it leads to."""
         beside = {}
         if isinstance(value, dict) and "$ref" in value:
             beside = {key: inner for key, inner in value.items() if key != "$ref"}

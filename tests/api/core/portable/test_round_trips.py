@@ -1,4 +1,4 @@
-"""GET, then PUT of what came back, changes nothing; and one rule for fields that nobody knows, on every bulk route."""
+"""GET, then PUT of what came back, changes nothing; and one rule for fields that are unknown, on every bulk route."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def test_a_skill_is_not_written_over_another_one(client: TestClient, system: Sys
     assert client.get("/api/v1/skills/maps").status_code == 404
 
 
-# Fields that nobody knows
+# Fields that are unknown
 
 NAMED = {
     "tools": {"name": "n"},

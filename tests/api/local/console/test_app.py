@@ -409,7 +409,7 @@ def test_a_token_without_skills_looks_and_does_not_change(
         refused = page.post("/do/skills/save", json={"skill_id": "mail", "fields": {"name": "X"}, "version": None})
 
     assert (refused.status_code, refused.json()["code"]) == (403, "insufficient_scope")
-    assert "You can look" in refused.json()["remedy"]
+    assert "You have read access only" in refused.json()["remedy"]
 
 
 def test_a_console_elsewhere_signs_or_sends_its_token(monkeypatch: pytest.MonkeyPatch, requests: Path) -> None:

@@ -159,7 +159,9 @@ class TestDelete:
     def test_a_tool_is_deleted_unasked_only_with_its_server(self, run: CommandLine) -> None:
         error = run.error("delete", "tool", "send_mail", "--yes")
         assert error["code"] == "usage"
-        assert "send_mail is mail/send_mail, and --yes asks nobody: write mail/send_mail, or the id " in error["detail"]
+        assert (
+            "send_mail is mail/send_mail, and --yes does not ask: write mail/send_mail, or the id " in error["detail"]
+        )
         assert len(run.json("list", "tools")) == 3
 
     def test_the_question_names_the_server(self, run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,7 @@ async def test_arguments_are_taken_as_models_write_them(model: Embedder, stub: S
         assert await text("call_tool", {"id": "good/pid", "arguments": None}) != ""
         assert "arguments must be an object" in await text("call_tool", {"id": "good/echo", "arguments": '"a"'})
         within = {"arguments": {"id": "good/echo", "text": "a"}}
-        assert "id stands beside arguments, not in it" in await text("call_tool", within)
+        assert "id belongs next to arguments, not in it" in await text("call_tool", within)
         beside = {"id": "good/echo", "text": "a"}
         assert "what the tool takes belongs into arguments" in await text("call_tool", beside)
         found = {"query": "repeat a text", "limit": None, "detail": None, "budget_tokens": None}

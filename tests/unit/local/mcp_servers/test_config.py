@@ -176,7 +176,7 @@ def test_an_environment_file_or_folder_that_cannot_be_read_spoils_its_entry_alon
     assert "cannot be read (File name too long)" in problem(tmp_path, {"command": "a", "envFile": "x" * 5_000})
     for field in ("envFile", "cwd"):
         wrong = problem(tmp_path, {"command": "a", field: "~nobody-has-this-name/a"})
-        assert wrong == f".{field}: there is no user whose folder ~nobody-has-this-name is"
+        assert wrong == f".{field}: no user has the folder ~nobody-has-this-name is"
 
 
 @pytest.mark.parametrize("unclosed", ["/* ", '"\\"'])

@@ -75,7 +75,7 @@ class UpsertResponse(UpsertCounts):
 class ItemRequest(BaseModel):
     """A request that an item serves, and who wrote it."""
 
-    text: str = Field(description="As somebody who needs the item would say it.")
+    text: str = Field(description="In the words of a user who needs the item.")
     source: RequestSource = Field(
         description="Who wrote it: `llm`, `person`, `import`; `packaged` ones came with Skillroute."
     )
@@ -96,7 +96,7 @@ class ItemOut(BaseModel):
     tags: list[str]
     metadata: JsonObject
     requests: list[ItemRequest] | None = Field(
-        description="Requests that the item serves; its vector is made of them, too. Null: nobody has written any."
+        description="Requests that the item serves; its vector includes them. Null: none were written."
     )
     is_active: bool = Field(
         description="False while it is switched off or its server is disabled: no search finds it. `PATCH` switches it."

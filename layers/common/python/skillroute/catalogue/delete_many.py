@@ -98,7 +98,7 @@ class DeleteItems:
         return [
             outcome
             if outcome.error is not None or outcome.id in gone
-            else Deleted(outcome.id, None, not_found("item", outcome.id))  # somebody else was faster
+            else Deleted(outcome.id, None, not_found("item", outcome.id))  # another request was faster
             for outcome in checked
         ]
 

@@ -53,7 +53,7 @@ class ItemContent:
     Attributes
     ----------
     requests : tuple of ToolRequest or None
-        None where nothing is said of them: those that are stored stay.
+        None to keep those that are stored.
     """
 
     key: ItemKey

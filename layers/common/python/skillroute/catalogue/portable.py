@@ -45,7 +45,7 @@ class SkillsOfItems(Protocol[D]):
         ...
 
     def warnings(self, raw: object) -> Iterable[FieldProblem]:
-        """Return the fields that nobody knows of what a line says; `field` is relative to ``skills``."""
+        """Return the fields that are unknown of what a line says; `field` is relative to ``skills``."""
         ...
 
     def unknown(self, session: Session, decided: Sequence[D], caller: Caller) -> Sequence[FieldProblem | None]:
@@ -116,7 +116,7 @@ class RestoreItems(Generic[D]):
 
 @dataclass(slots=True)
 class _Beside(Generic[D]):
-    """What a line says beside its item; None of what it does not say."""
+    """The fields of a line other than its item; None where absent."""
 
     created_at: datetime | None = None
     is_switched_off: bool | None = None
@@ -164,7 +164,7 @@ class _RestoreSteps(Generic[D]):
         return _Restored(together(problems, lambda: self._items.decode(index, _item_of(raw))), beside)
 
     def _read_beside(self, beside: _Beside[D], raw: Mapping[str, Any]) -> Iterator[FieldProblem]:
-        """Read what a line has beside its item; yield what is wrong with it."""
+        """Read the fields of a line other than its item; yield their problems."""
         try:
             beside.created_at = moment(raw, _CREATED)
         except InvalidInput as error:

@@ -90,5 +90,5 @@ class Catalogue(ReadItems):
         if expected is not None:
             locked_item(session, item_id, caller, expected)
         if not ItemRepository(session).delete(item_id, caller.org_id):
-            raise not_found("item", item_id)  # somebody else was faster
+            raise not_found("item", item_id)  # another request was faster
         self._servers.refresh(session, servers)

@@ -33,7 +33,7 @@ class States:
     server_texts : mapping of str to str
         What registered servers say of themselves, by the names that the items have for them (docs/adr/0069).
     known : KnownRequests
-        What a tool has that nobody has written requests for.
+        What a tool has without requests.
     """
 
     stored: Mapping[ItemKey, ItemState] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Reading an item as its owner sends it: MCP's names and ours, checked so that whatever passes can be stored.
+"""Reading an item as its owner sends it: MCP's names and ours, checked so that the result can be stored.
 
 Each item is read on its own, so that one that is wrong never spoils the others.
 """
@@ -49,7 +49,7 @@ class RequestInput(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    text: _RequestText = Field(description="As somebody who needs the tool would say it.")
+    text: _RequestText = Field(description="In the words of a user who needs the tool.")
     source: RequestSource = Field(
         "import", description="Who wrote it: llm, person or import; packaged ones came with Skillroute."
     )
@@ -181,7 +181,7 @@ def switch_problems(raw: Mapping[str, Any], stored: Mapping[str, bool], place: s
 
 
 def lost_problems(raw: Mapping[str, Any], place: str = "") -> list[FieldProblem]:
-    """Return the fields that nobody knows and that are lost, as `metadata` has them with another value."""
+    """Return the unknown fields that are lost, as `metadata` has them with another value."""
     metadata = raw.get("metadata")
     if not isinstance(metadata, Mapping):
         return []

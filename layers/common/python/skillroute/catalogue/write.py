@@ -77,7 +77,7 @@ class ItemSteps:
     servers : ServersOfItems
         Called with the items that are written; derives again what their servers are found by.
     known : KnownRequests
-        What tools get that nobody has written requests for; by default nothing.
+        What tools get without requests; by default nothing.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class ItemSteps:
         if self._one is not None:
             self._one.written = visible_item(session, self._one.id, self._caller)
         unknown = [key for key in keys if key not in written and key not in self.states.stored]
-        # Somebody else wrote the same at the same moment: the ids are theirs.
+        # Another request wrote the same at the same moment: its ids are used.
         states = {**self.states.stored, **(ItemRepository(session).states(org_id, unknown) if unknown else {})}
         outcomes = {thing.index: thing.outcome(states.get(thing.key), written.get(thing.key)) for thing in some}
         if not written:

@@ -73,7 +73,7 @@ class Cursor:
 
 
 def _kind_of(sort: str) -> type:
-    """Return the type of what a list is ordered by beside its ids."""
+    """Return the type of the value that a list is ordered by before its ids."""
     return {"id": type(None), "updated_at": datetime}.get(sort.removeprefix("-"), str)
 
 

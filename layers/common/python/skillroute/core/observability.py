@@ -111,7 +111,7 @@ def gauge(metric: Metric, value: float) -> None:
 
 
 def counts() -> dict[str, float]:
-    """Return what has been counted in this process, by metric; for `/health` and tests, where nobody reads EMF."""
+    """Return what has been counted in this process, by metric; for `/health` and tests, where no process reads EMF."""
     with _lock:
         return {metric.value: total for metric, total in _counts.items()}
 

@@ -44,7 +44,7 @@ class RelayReport:
     again : int
         Work whose message should long have been done.
     lost : int
-        Tools that nobody had decided on and that waited nowhere.
+        Tools without a decision and that waited nowhere.
     published, pruned : int
         Messages sent; changes of items that are gone, forgotten.
     index_lag : int or None
@@ -74,7 +74,7 @@ class Relay:
     failed_work : FailedWork
         Notifies people of work that was given up.
     queue_lost : callable
-        Queues tools that nobody decided on and that have waited nowhere for so many seconds, so many at most; returns
+        Queues tools without a decision and that have waited nowhere for so many seconds, so many at most; returns
         how many.
     approve_waiting : callable
         Approves suggestions that were made often enough.

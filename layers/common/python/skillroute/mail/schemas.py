@@ -1,4 +1,4 @@
-"""Reading projects, products, agents and messages as their writers send them, so that whatever passes can be stored.
+"""Reading projects, products, agents and messages as their writers send them, so that the result can be stored.
 
 Each is read on its own, so that one that is wrong never spoils the others.
 """
@@ -92,7 +92,7 @@ class MailGiven:
 
 
 class _Input(BaseModel):
-    # What nobody knows is left out, with a warning (`MAIL_FIELDS`).
+    # An unknown field is left out, with a warning (`MAIL_FIELDS`).
     model_config = ConfigDict(extra="ignore", strict=True)
 
 

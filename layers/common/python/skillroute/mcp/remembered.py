@@ -25,7 +25,7 @@ class _Known(NamedTuple):
 
 
 class RememberedSummary:
-    """Asks for a summary again only after a change of a tool or a skill, whoever's it is.
+    """Asks for a summary again only after a change of any tool or skill.
 
     To count 20,000 tools takes 90 ms, to look whether something changed 0.3. Each organisation has an entry of its own,
     and those who have none share another: what is remembered depends on nothing else.

@@ -29,7 +29,7 @@ def has_structured_content(revision: Revision) -> bool:
 
 
 def titled(revision: Revision, title: str) -> dict[str, str]:
-    """Return the title that a thing has beside its name, nothing in a revision that knows names alone.
+    """Return the title of a thing, nothing in a revision that knows names alone.
 
     Examples
     --------

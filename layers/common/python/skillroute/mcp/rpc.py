@@ -27,7 +27,7 @@ MAX_BYTES = 1024 * 1024
 """Bytes of a request."""
 
 MAX_VALUES = 15_000
-"""Texts, numbers, objects and lists of a request, at whatever depth."""
+"""Texts, numbers, objects and lists of a request, at any depth."""
 
 _MAX_QUOTED = 200  # characters of what the caller sent that a message repeats
 
@@ -64,7 +64,7 @@ class Message:
 
     @property
     def is_notification(self) -> bool:
-        """Whether nobody waits for an answer."""
+        """Whether no answer is expected."""
         return self.id is None
 
 

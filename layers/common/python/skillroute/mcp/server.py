@@ -68,7 +68,7 @@ class McpServer:
         self._methods = methods
 
     def answer(self, headers: Headers, body: bytes, asked: Asked) -> Reply:
-        """Answer a request, a notification or a batch; whatever goes wrong is an error of the protocol."""
+        """Answer a request, a notification or a batch; any failure is an error of the protocol."""
         refusal = _refusal(headers)
         if refusal is not None:
             return refusal
@@ -90,7 +90,7 @@ class McpServer:
         answer, is_unforeseen = self._answered(message, asked, revision)
         code = answer.get("error", {}).get("code")
         status = (_STATUS_OF_STATELESS if revision == STATELESS else _BAD).get(code, 200)
-        # What nobody foresaw rings the alarm that counts such statuses.
+        # An unexpected error rings the alarm that counts such statuses.
         retry_after_s = answer["error"]["data"]["retryAfterSeconds"] if status == 429 else None
         return Reply(500 if is_unforeseen else status, to_bytes(answer), retry_after_s)
 
@@ -118,7 +118,7 @@ class McpServer:
         return Reply(202) if body is None else Reply(200, body)
 
     def _answered(self, message: Message, asked: Asked, revision: Revision) -> tuple[dict[str, Any], bool]:
-        """Return the response to a request, and whether it is an error that nobody foresaw."""
+        """Return the response to a request, and whether it is an unexpected error."""
         try:
             return result(message.id, self._methods.answer(message, asked, revision)), False
         except BudgetSpent as error:

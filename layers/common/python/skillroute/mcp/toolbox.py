@@ -1,4 +1,4 @@
-"""The tools as MCP lists and calls them: the same names in the same order, whoever asks."""
+"""The tools as MCP lists and calls them: the same names in the same order for all callers."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Registry:
                 for name in {entity.content.tools_server, *registry.names_of([entity_id]).get(entity_id, ())}:
                     ItemRepository(session).delete_others(caller.org_id, name, [])
             if not registry.delete(kind, entity_id, caller.org_id):
-                raise not_found(kind, entity_id)  # somebody else was faster
+                raise not_found(kind, entity_id)  # another request was faster
             refresh(session, namesakes)  # what may have been another's before may be theirs now
 
         self._database.transact(delete)

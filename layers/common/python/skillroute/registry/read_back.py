@@ -64,7 +64,7 @@ def _refuse_nests(document: Mapping[str, Any], within: str) -> None:
 
 
 def _shown(content: EntityContent) -> dict[str, Any]:
-    """Return what an answer has beside the document, as `ServerOut` and `AgentOut` do."""
+    """Return the fields of an answer other than the document, as `ServerOut` and `AgentOut` do."""
     shown: dict[str, Any] = {
         "path": content.path,
         "name": content.name,
@@ -83,7 +83,7 @@ def _same(given: object, shown: object) -> bool:
 
 
 def _with_changes(document: Mapping[str, Any], changed: Mapping[str, Any], name_field: str) -> dict[str, Any]:
-    """Return a document with what was changed beside it, each where the document has it."""
+    """Return a document with the changes of its fields, each where the document has it."""
     inner = _inner(document)
     if inner is not None:
         own = {name: value for name, value in changed.items() if name in {"name", "description"}}

@@ -59,7 +59,7 @@ class EntitySteps:
     Parameters
     ----------
     known : KnownRequests
-        What tools get that nobody has written requests for.
+        What tools get without requests.
     """
 
     def __init__(

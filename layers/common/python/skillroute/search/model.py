@@ -93,11 +93,11 @@ class SearchRequest(NullIsAbsent, OneNameEach):
     )
     skill_threshold: Threshold | None = Field(
         None,
-        description=f"Least cosine similarity of a skill. Null: {DEFAULT_SKILL_THRESHOLD}; in the hybrid modes none.",
+        description=f"Minimum cosine similarity of a skill. Null: {DEFAULT_SKILL_THRESHOLD}; in the hybrid modes none.",
     )
     tool_threshold: Threshold | None = Field(
         None,
-        description=f"Least cosine similarity of a tool. Null: {DEFAULT_TOOL_THRESHOLD}; in the hybrid modes none.",
+        description=f"Minimum cosine similarity of a tool. Null: {DEFAULT_TOOL_THRESHOLD}; in the hybrid modes none.",
     )
     include_schemas: bool = Field(True, description="Load input_schema, output_schema and annotations.")
     strategy: Strategy = Field(

@@ -97,7 +97,7 @@ class ClassifyResponse(BaseModel):
     tool_id: int
     tool_name: str
     decision: Decision = Field(
-        description="classified; suggested: no skill fits; unchanged: it says what it said the last time; human: a "
+        description="classified; suggested: no skill fits; unchanged: the same decision as the last time; human: a "
         "person decided."
     )
     assignments: list[ClassifiedSkill] = Field(description="The tool's skills as they are now, the primary one first.")

@@ -28,7 +28,7 @@ _OVERTAKEN = Retry(attempts=5, base_s=0.0)
 
 
 class _Overtaken(Conflict):
-    """Somebody else changed the skill after it was read."""
+    """Another request changed the skill after it was read."""
 
     code = ErrorCode.CHANGED_MEANWHILE
 

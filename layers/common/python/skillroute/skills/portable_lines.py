@@ -1,6 +1,6 @@
 """Reads the skills and suggestions of lines, checked by the rules of stored rows.
 
-What nobody knows is left out, with a warning: a newer Skillroute may say more.
+An unknown field is left out, with a warning: a newer Skillroute may say more.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Decided(BaseModel):
     Attributes
     ----------
     decided_by : str or None
-        The classifier, ``human`` for a person; None where nobody has decided.
+        The classifier, ``human`` for a person; None where it is undecided.
     input_hash : str or None
         `ToolProfile.input_hash` as it was then.
     waits : bool
@@ -144,7 +144,7 @@ _ASSIGNED, _DECIDED, _TOOL, _SUGGESTION = (
 
 
 def decided_warnings(raw: object) -> Iterator[FieldProblem]:
-    """Yield the fields that nobody knows of what a line says of skills."""
+    """Yield the fields that are unknown of what a line says of skills."""
     yield from _DECIDED.warnings(raw)
     assigned = raw.get("assigned") if isinstance(raw, Mapping) else None
     for place, skill in enumerate(assigned if isinstance(assigned, list) else ()):
@@ -152,7 +152,7 @@ def decided_warnings(raw: object) -> Iterator[FieldProblem]:
 
 
 def suggestion_warnings(raw: object) -> Iterator[FieldProblem]:
-    """Yield the fields of a suggestion's line that nobody knows."""
+    """Yield the fields of a suggestion's line that are unknown."""
     yield from _SUGGESTION.warnings(raw)
     if isinstance(raw, Mapping):
         yield from _TOOL.warnings(raw.get("tool"), "tool.")

@@ -87,7 +87,7 @@ class PutSkill:
         except Conflict as refused:
             if only_new:
                 raise self._is_there(skill_id, caller) if refused.code is ErrorCode.SKILL_EXISTS else refused from None
-            try:  # somebody else created it meanwhile
+            try:  # another request created it meanwhile
                 return changed()
             except NotFound:
                 raise refused from None  # for another reason

@@ -18,7 +18,7 @@ from skillroute.skills.suggestions.group_decisions import MAX_SUGGESTIONS, Group
 from skillroute.skills.suggestions.review_many import MAX_DECISIONS
 
 _SHOWN = frozenset({"tool_count", "is_embedded", "refusal", "created_at", "updated_at"})
-"""Of a skill, what only answers have beside its id and organisation."""
+"""Fields of a skill that only answers have, other than its id and organisation."""
 
 
 _SHOWN_OF_ASSIGNMENT = frozenset({"skill_name", "is_active", "is_primary", "source", "assigned_at"})

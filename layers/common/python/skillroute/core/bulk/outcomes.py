@@ -25,7 +25,7 @@ class Outcome:
     problems : sequence of FieldProblem
         What was wrong with it, when it failed.
     warnings : sequence of FieldProblem
-        What is questionable about it, whatever became of it.
+        What is questionable about it, also where it failed.
     is_refused : bool
         Whether it is stored and the embedding model does not take its text: it is found by its words only.
     """

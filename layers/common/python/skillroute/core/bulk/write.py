@@ -42,7 +42,7 @@ class Incoming(Protocol):
 
     @property
     def names(self) -> Mapping[str, object]:
-        """The fields of an outcome that say which one it is, whatever became of it."""
+        """The fields of an outcome that say which one it is, also where it failed."""
         ...
 
 
@@ -60,7 +60,7 @@ class Vectors:
 
 @dataclass(frozen=True, slots=True)
 class Diff(Generic[OutT]):
-    """What differs from what is stored.
+    """Differences from the stored state.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Diff(Generic[OutT]):
 
 @dataclass(slots=True)
 class Stored(Generic[OutT]):
-    """What one transaction wrote.
+    """The outcome of one transaction.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class Steps(Protocol[InT, OutT]):
 
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[OutT]):
-    """What is written.
+    """The things to write.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ def stale_points(database: Database) -> Iterator[tuple[Collection, list[str]]]:
 def check_points(database: Database) -> list[Finding]:
     """Return the documents whose points say something else. Raises `DatabaseUnavailable`."""
     return [
-        Finding(RULE, f"{collection.value} {key}", "whose it is, its filters or its vector differ")
+        Finding(RULE, f"{collection.value} {key}", "its owner, its filters or its vector differ")
         for collection, keys in stale_points(database)
         for key in keys
     ]

@@ -112,7 +112,7 @@ class Generations:
         )
 
     def locked(self, work: Callable[[LockedGenerations | None], T]) -> T:
-        """Run `work` while nobody else changes the generations, and store what it did; with None when another is at it.
+        """Run `work` with the generations locked, and store what it did; with None when another is at it.
 
         It may run twice: it is a page that is carried over once more.
         """
@@ -128,7 +128,7 @@ class Generations:
 
 
 class LockedGenerations:
-    """The generations of one index while nobody else changes them."""
+    """The generations of one index, locked against changes."""
 
     def __init__(self, session: Session, index_name: str) -> None:
         self._run = session.run

@@ -20,7 +20,7 @@ class IndexStateRepository:
         self._run = connection.run
 
     def locked_models(self) -> Models:
-        """Return the models and lock them: nobody can switch them until the transaction ends."""
+        """Return the models and lock them: no other transaction can switch them before this one ends."""
         return _models(self._run("locked_models"))
 
     def models(self) -> Models:

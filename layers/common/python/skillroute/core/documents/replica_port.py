@@ -50,7 +50,7 @@ class IndexStatus:
     ready : bool
         Whether searches are answered from it.
     rebuilding : bool
-        Whether a new one is being made beside it.
+        Whether a new one is being built.
     lag : int
         Changes that are committed but not applied yet.
     counts : mapping of Collection to int
@@ -107,7 +107,7 @@ class IndexReplica(LendsIndex, Protocol):
     def catch_up(self, within_s: float, *, check: bool = False) -> None:
         """Bring an index on a server up to date, as far as that goes; an embedded one does so before it answers.
 
-        With `check` see first whether it is still there. Waits for nobody who is at it already.
+        With `check` see first whether it is still there. Returns at once where another process does it already.
         """
         ...
 

@@ -21,7 +21,7 @@ class IndexedText:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingTask:
-    """Texts without a vector. Their hash keeps a late vector from being stored beside newer texts."""
+    """Texts without a vector. Their hash keeps a late vector from being stored with newer texts."""
 
     id: str
     texts: tuple[str, ...]

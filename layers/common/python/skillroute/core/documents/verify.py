@@ -41,7 +41,7 @@ class Verify:
     What is written while it runs is looked at again before it counts as a finding, and what is written at every look
     is none. While the index is being rebuilt, the new one is waited for.
 
-    It only reads, and holds nobody up.
+    It only reads, and takes no locks.
 
     Of more than `_VECTORS` items a part is tried, always the same one.
 

@@ -22,7 +22,7 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
         """Embed texts, in order, as vectors of L2 norm 1.
 
-        The vector of a text does not depend on the texts beside it.
+        The vector of a text does not depend on the other texts.
 
         Raises
         ------

@@ -72,7 +72,7 @@ class QueryEmbedder:
         return other
 
     def model(self) -> EmbeddingModel | None:
-        """Return the model that queries are embedded with, or None while that cannot be told."""
+        """Return the model that queries are embedded with, or None while it is unknown."""
         try:
             return self._embedder.model
         except EmbeddingUnavailable:

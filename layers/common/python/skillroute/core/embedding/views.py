@@ -14,10 +14,10 @@ VIEW_WEIGHTS = (1.0, 0.5, 0.5)
 """How much a document's texts count towards its vector: the whole of it, and its views (docs/adr/0003)."""
 
 REQUESTS_WEIGHT = 0.5
-"""How much the mean of the requests that a document serves counts, beside that of its texts (docs/adr/0067)."""
+"""The weight of the mean of a document's requests, next to that of its texts (docs/adr/0067)."""
 
 CONTEXT_WEIGHT = 0.1
-"""How much the text of what a document belongs to counts, beside all of its own: a tool's server (docs/adr/0069)."""
+"""The weight of the text of a document's owner, such as a tool's server, next to its own texts (docs/adr/0069)."""
 
 CONTEXT_MARK = "\x1f"
 """The mark at the start of that text, among the document's texts; it is not embedded."""
@@ -57,7 +57,7 @@ def embed_views(embedder: Embedder, views: Sequence[Sequence[str]], *, timeout_s
     views : sequence of texts
         At least one text each; they count as `VIEW_WEIGHTS` says. More than these are requests that the thing serves:
         the vector is the mean of that of its texts and that of its requests, which counts `REQUESTS_WEIGHT`. One that
-        begins with `CONTEXT_MARK` says what the thing belongs to, and counts `CONTEXT_WEIGHT` beside all others.
+        begins with `CONTEXT_MARK` describes the document's owner, and has the weight `CONTEXT_WEIGHT`.
 
     Raises
     ------

@@ -5,7 +5,7 @@ SkillrouteError
 ├── NotFound                      no such item, or none that this caller may see
 ├── Conflict                      it exists already, or the state does not allow the change
 ├── VersionConflict               it is not the version that the caller has read
-├── Unauthenticated               nobody vouches for the caller
+├── Unauthenticated               the request has no credentials
 ├── Forbidden                     the caller may see it but not change it, or lacks a scope
 ├── BudgetSpent                   the caller, or its organisation, has had as much work done as it may
 ├── StatementRejected             PostgreSQL refused a statement or a value in it
@@ -101,7 +101,7 @@ class NotFound(_Coded):
 
 
 class Conflict(_Coded):
-    """It exists already, or its state does not allow the change."""
+    """The object exists already, or its state does not allow the change."""
 
     code = ErrorCode.CONFLICT
 
@@ -123,7 +123,7 @@ class VersionConflict(SkillrouteError):
 
 
 class Unauthenticated(SkillrouteError):
-    """Nobody vouches for the caller."""
+    """The request has no credentials."""
 
     code = ErrorCode.UNAUTHENTICATED
 

@@ -10,7 +10,7 @@ _MAX_LENGTH = 2000
 
 
 def public_sentence(error: SkillrouteError) -> str:
-    """Return the sentence that callers may see of an error; that of what nobody foresaw says nothing.
+    """Return the sentence that callers may see of an error; that of an unexpected error is generic.
 
     Examples
     --------

@@ -40,7 +40,7 @@ class BodyLimits:
     ----------
     max_bytes : int
     max_values : int
-        Texts, numbers, objects and lists, at whatever depth.
+        Texts, numbers, objects and lists, at any depth.
     """
 
     max_bytes: int

@@ -1,4 +1,4 @@
-"""Request bodies, bounded in size, whatever the app does with them."""
+"""Request bodies, bounded in size."""
 
 from __future__ import annotations
 

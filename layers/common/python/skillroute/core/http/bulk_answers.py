@@ -23,7 +23,7 @@ DryRun = Annotated[
 
 
 def bare_list_of(name: str) -> BeforeValidator:
-    """Return what accepts a bare list as a body beside ``{name: [...]}``."""
+    """Return what accepts a bare list as a body in addition to ``{name: [...]}``."""
     return BeforeValidator(lambda body: {name: body} if isinstance(body, list) else body)
 
 
@@ -54,9 +54,7 @@ class Result(BaseModel):
     id: int | None
     error: ItemProblem | None = Field(description="The first of `errors`.")
     errors: list[ItemNote] = Field(description="All that is wrong with it; empty unless it failed.")
-    warnings: list[ItemNote] = Field(
-        description="Fields that nobody knows, where something else was probably meant, or that were left out."
-    )
+    warnings: list[ItemNote] = Field(description="Fields that are unknown, probably misspelt, or left out.")
     refusal: str | None = Field(
         description="Why it is stored and has no vector for good: the embedding model does not take its text."
     )

@@ -19,13 +19,13 @@ class Challenge(SkillrouteError):
 
 
 class NoIdentity(Unauthenticated, Challenge):
-    """Nobody vouches for the caller, and there is no bearer token."""
+    """The request has no credentials: no bearer token and no signature."""
 
     challenge = "Bearer"
 
 
 class InvalidToken(Unauthenticated, Challenge):
-    """There is a token, and it is malformed, forged, expired or meant for others."""
+    """The token is malformed, forged, expired or issued for another audience."""
 
     code = ErrorCode.INVALID_TOKEN
     challenge = 'Bearer error="invalid_token"'

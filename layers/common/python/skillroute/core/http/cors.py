@@ -42,7 +42,7 @@ def let_pages_ask(app: Starlette, origins: Sequence[str]) -> None:
     """Let pages of these origins ask an app, and read its answers; without any, nothing changes.
 
     Around all of the app, since the preflight is answered before anybody is asked who they are, and Starlette answers
-    errors that nobody foresaw outside of all middleware that was added. Tokens and signatures are headers, so there are
+    unexpected errors outside of all middleware that was added. Tokens and signatures are headers, so there are
     no credentials. All headers of requests are allowed, those that sign one and those of clients to come.
     """
     if not origins:

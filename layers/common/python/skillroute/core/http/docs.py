@@ -60,7 +60,7 @@ def with_error_schemas(document: dict[str, Any]) -> dict[str, Any]:
 
 _CHALLENGE = {"WWW-Authenticate": {"description": "How to be let in (RFC 6750).", "schema": {"type": "string"}}}
 
-IDENTITY: dict[int | str, dict[str, Any]] = {401: _refused("Nobody vouches for the caller.") | {"headers": _CHALLENGE}}
+IDENTITY: dict[int | str, dict[str, Any]] = {401: _refused("The request has no credentials.") | {"headers": _CHALLENGE}}
 
 UNKNOWN_PARAMETER: dict[int | str, dict[str, Any]] = {
     422: _refused("A parameter is not known; each is named.", InvalidRequest)
@@ -70,7 +70,7 @@ ERRORS: dict[int | str, dict[str, Any]] = IDENTITY | {
     400: _refused("The request cannot be read."),
     403: _refused("The token lacks a scope, or the item is not the caller's to change."),
     413: _refused("The body is too large."),
-    415: _refused("The body is not said to be JSON."),
+    415: _refused("The `Content-Type` of the request is not JSON."),
     422: _refused("A field is wrong; each is named.", InvalidRequest),
     503: _refused("PostgreSQL is down."),
 }
@@ -83,7 +83,7 @@ BUDGET: dict[int | str, dict[str, Any]] = {
 NOT_FOUND: dict[int | str, dict[str, Any]] = {404: _refused("No such item.")}
 
 CONFLICT: dict[int | str, dict[str, Any]] = {
-    409: _refused("It exists already, or its state does not allow the change.")
+    409: _refused("The object exists already, or its state does not allow the change.")
 }
 
 CREATED: dict[int | str, dict[str, Any]] = {

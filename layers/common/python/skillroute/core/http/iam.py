@@ -1,4 +1,4 @@
-"""Whose role a request is signed with, and which roles are admins (decision 32)."""
+"""The IAM role of a signed request, and the roles of admins (decision 32)."""
 
 from __future__ import annotations
 

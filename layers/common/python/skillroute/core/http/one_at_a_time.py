@@ -1,4 +1,4 @@
-"""Batches of a process, one at a time, on a thread beside those of plain requests (docs/adr/0065)."""
+"""Batches of a process, one at a time, on a separate thread (docs/adr/0065)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The query parameters that a route takes: any other one is refused, as a filter that nobody reads filters nothing."""
+"""The query parameters that a route takes: any other one is refused, because an unknown filter filters nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an app gives its routes: the use cases that it was made with, by type, and who may call them.
+"""Use cases of an app, by type, and the access rule of its routes.
 
 So a slice's router is one of its module, and the app that includes it says what stands behind it.
 """

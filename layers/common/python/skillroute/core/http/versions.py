@@ -3,7 +3,7 @@
 An answer's tag is the version of the thing, for `If-Match`, and a hash of what is said of it, for `If-None-Match`: of a
 skill whose number of tools changed the version stays, and an answer that is kept must not.
 
-A route that writes and compares no versions refuses them (`refuse_conditions`): a version that nobody compares must not
+A route that writes and compares no versions refuses them (`refuse_conditions`): a version that is not compared must not
 look as if it had been.
 """
 

@@ -41,7 +41,7 @@ _HIDDEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """Return a text without the characters that nobody sees.
+    """Return a text without the invisible characters.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def visible_fields(thing: Mapping[str, Any], names: AbstractSet[str]) -> dict[st
 
 def hidden_warnings(raw: Any, place: str = "") -> list[FieldProblem]:
     """Return the places of texts that `visible_json` changes: ``description``, ``input_schema.properties.a.title``."""
-    message = "had characters that nobody sees: they were taken out"
+    message = "had invisible characters: they were removed"
     found = islice(changed_places(raw, visible, place.removesuffix(".")), MAX_WARNINGS)
     return [FieldProblem(field, message, HIDDEN_CHARACTERS) for field in found]
 

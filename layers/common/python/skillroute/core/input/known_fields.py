@@ -1,7 +1,7 @@
 """The fields of what is written in bulk: those that are read, those that only answers have, and all others.
 
 One rule for all of them (docs/api.md). Names that only answers have are left aside, so that what was read can be
-written back. A field that nobody knows never keeps a thing from being written: it is kept where the thing has a
+written back. A field that are unknown never keeps a thing from being written: it is kept where the thing has a
 document of its own, else left out; and there is a warning where something else was probably meant.
 """
 
@@ -38,7 +38,7 @@ class KnownFields:
     shown : frozenset of str
         What only answers have. An `id` is among them where it is a number: a text is the importer's own.
     keeps_others : bool
-        Whether what nobody knows is kept.
+        Whether unknown fields are kept.
     same : tuple of tuples of str
         Names of one field each.
     """
@@ -90,7 +90,7 @@ class KnownFields:
             raise InvalidInput.of(found[:MAX_WARNINGS])
 
     def unknown(self, raw: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the names of a thing's fields that nobody knows."""
+        """Yield the names of a thing's fields that are unknown."""
         return (name for name, value in raw.items() if name not in self.taken and not self._is_shown(name, value))
 
     def _is_shown(self, name: str, value: object) -> bool:
@@ -163,7 +163,7 @@ class NullIsAbsent(BaseModel):
     def _without_nulls(cls, raw: object) -> object:
         if not isinstance(raw, Mapping):
             return raw
-        known = set(cls.model_fields).union(*same_names(cls))  # what nobody knows is refused, null or not
+        known = set(cls.model_fields).union(*same_names(cls))  # an unknown field is refused, null or not
         return {name: value for name, value in raw.items() if value is not None or name not in known}
 
 

@@ -77,7 +77,7 @@ def _options(kind: Any) -> Iterator[Any]:
 
 @lru_cache(maxsize=4096)
 def _nearest(name: str, known: frozenset[str]) -> str | None:
-    import difflib  # noqa: PLC0415 (for a name that nobody knows, which few things have)
+    import difflib  # noqa: PLC0415 (for a name that are unknown, which few things have)
 
     # Of short names a swap of two letters is a lesser likeness than another word is: `args` and `tags`.
     swapped = next((one for one in sorted(known) if sorted(one) == sorted(name)), None)

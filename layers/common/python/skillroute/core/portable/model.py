@@ -36,7 +36,7 @@ class Slice:
     Attributes
     ----------
     limit, max_bytes : int
-        The first row is returned whatever its size.
+        The first row is returned at any size.
     """
 
     org_id: str | None

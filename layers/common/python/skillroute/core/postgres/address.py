@@ -26,7 +26,7 @@ class Address:
     password: str | None = field(repr=False)
     database: str
     sslmode: str
-    authorities: str | None = field(default=None, repr=False)  # PEM, beside those that this machine trusts
+    authorities: str | None = field(default=None, repr=False)  # PEM, in addition to those that this machine trusts
 
     @classmethod
     def parse(cls, url: str, *, sslmode: str | None = None) -> Self:
@@ -83,7 +83,7 @@ def _verifying(authorities: str | None) -> ssl.SSLContext:
 
 
 def default_sslmode(host: str) -> str:
-    """Return how a host is spoken to when nobody says: in the clear on loopback, encrypted everywhere else."""
+    """Return the default way to connect to a host: in the clear on loopback, encrypted everywhere else."""
     return "disable" if host in _LOOPBACK else "require"
 
 

@@ -136,6 +136,6 @@ def one_by_one(keys: Sequence[str], context: Any, attempt: Callable[[str], str |
 
 
 def unexpected(error: Exception, keys: Sequence[str]) -> str:
-    """Log an error that nobody foresaw, with its traceback, and return the reason to be noted."""
+    """Log an unexpected error, with its traceback, and return the reason to be noted."""
     logger.exception("work failed unexpectedly", extra={"keys": list(keys)})
     return f"{type(error).__name__}: {error}"

@@ -88,7 +88,7 @@ class FailedWork:
             )
 
     def unreadable(self, queue: QueueName, message_id: str, reason: str, receives: int) -> None:
-        """Note a message that cannot be read, so that nobody knows whose work it is."""
+        """Note a message that cannot be read, so that are unknown whose work it is."""
         details = {"queue": queue.value, "message_id": message_id, "attempts": receives, "reason": _storable(reason)}
         if receives >= self.max_receives:
             self._give_up(details, f"skillroute dlq drop {queue}")

@@ -108,7 +108,7 @@ class MemoryQueue:
         """Do nothing: there are no connections."""
 
     def send_text(self, queue: QueueName, body: str, *, group: str | None = None, delay_s: float = 0) -> None:
-        """Send a message with any body, as somebody else might."""
+        """Send a message with any body, as another sender might."""
         self._check()
         with self._lock:
             message = Message(str(next(self._ids)), body, self._clock() + delay_s, datetime.now(UTC), group)

@@ -197,7 +197,7 @@ class Fusion:
 
 @cache
 def load_fusions(package: str) -> Mapping[str, Fusion]:
-    """Return the weights that lie beside a package's code, by the embedding model's name; ``*`` is any other."""
+    """Return the weights that lie next to a package's code, by the embedding model's name; ``*`` is any other."""
     stored = json.loads(files(package).joinpath("fusion_weights.json").read_text(encoding="utf-8"))
     fusions = {name: Fusion.read(weights) for name, weights in stored["models"].items()}
     return MappingProxyType({"*": fusions[stored["other_models"]], **fusions})

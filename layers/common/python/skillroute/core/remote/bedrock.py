@@ -1,4 +1,4 @@
-"""Bedrock's runtimes: their clients, and what their failures mean, whatever is asked of them."""
+"""Bedrock's runtimes: their clients, and what their failures mean."""
 
 from __future__ import annotations
 

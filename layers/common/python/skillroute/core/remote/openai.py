@@ -1,4 +1,4 @@
-"""One path of a server that speaks OpenAI's API: what every call of it has in common, whatever is asked."""
+"""One path of a server that speaks OpenAI's API: what all its calls have in common."""
 
 from __future__ import annotations
 

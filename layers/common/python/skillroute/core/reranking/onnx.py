@@ -67,7 +67,7 @@ class OnnxReranker:
         return f"onnx/{self._described().name}"
 
     def logits(self, query: str, texts: Sequence[str], *, timeout_s: float) -> list[float]:
-        """Return the logit of each text's relevance, in order; no text's depends on those beside it.
+        """Return the logit of each text's relevance, in order; no text's depends on the others.
 
         Raises
         ------

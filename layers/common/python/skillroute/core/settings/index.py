@@ -22,7 +22,7 @@ class IndexSettings(Settings):
     index_replica_up_to: int = Field(
         20_000,
         ge=0,
-        description="For auto, up to how many documents a process builds a replica of its own beside its searches.",
+        description="For auto, the most documents of which a process builds a replica of its own during searches.",
     )
     lambda_function: str | None = Field(
         None, validation_alias="AWS_LAMBDA_FUNCTION_NAME", description="Set by Lambda: the function's name."

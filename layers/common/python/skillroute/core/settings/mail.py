@@ -8,7 +8,7 @@ from skillroute.core.settings.base import Settings
 
 
 class MailSearchSettings(Settings):
-    """What searches of mail run on, and how long they wait."""
+    """Settings of mail search: models and time limits."""
 
     search_engine: str | None = Field(
         None,

@@ -10,7 +10,7 @@ from skillroute.core.settings.base import Settings
 
 
 class ProcessSettings(Settings):
-    """What is logged, and how the process came to be."""
+    """Settings of logging and of the process."""
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="The least that is logged.")
     initialization_type: str | None = Field(

@@ -1,4 +1,4 @@
-"""Settings of HTTP: who vouches for callers, and which pages may ask."""
+"""Settings of HTTP: authentication, and origins of CORS."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from skillroute.core.settings.base import Settings
 class WebSettings(Settings):
     """The settings of every HTTP function."""
 
-    auth: Literal["jwt", "iam", "none"] = Field("none", description="Who vouches for callers; none: the laptop only.")
+    auth: Literal["jwt", "iam", "none"] = Field(
+        "none", description="How callers are authenticated; none: the laptop only."
+    )
     jwt_issuer: str | None = Field(None, description="What the claim iss must be, to the letter.")
     jwt_audience: str | None = Field(None, description="What aud must be, or name one of; several: comma-separated.")
     jwt_org_claim: str = Field("org_id", min_length=1, description="The claim that names the caller's organisation.")

@@ -64,7 +64,7 @@ class Deadline:
         return self.remaining_s() <= 0.0
 
     def remaining_s(self) -> float:
-        """Return the seconds that are left; zero when the time is up, or nobody waits for the answer any more."""
+        """Return the seconds that are left; zero when the time is up, or no caller waits for the answer any more."""
         return 0.0 if self._abandoned else max(0.0, self.timeout_s - (self._clock() - self._begun_s))
 
     def left_s(self) -> float:
@@ -84,5 +84,5 @@ class Deadline:
         return error(f"{self.callee.name} did not answer within {self.timeout_s:g} s")
 
     def abandon(self) -> None:
-        """Note that nobody waits any more, so that work under way stops at its next look at the deadline."""
+        """Note that no caller waits any more, so that work under way stops at its next look at the deadline."""
         self._abandoned = True

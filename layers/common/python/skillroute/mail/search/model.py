@@ -79,7 +79,7 @@ class TimeRange(_Model):
 
 
 class CallerScope(_Model):
-    """Whose eyes to look through."""
+    """The caller whose visibility applies."""
 
     caller_agent: Name = Field(description="The agent whose projects are searched.")
 
@@ -147,7 +147,7 @@ class MessageSearchRequest(NullIsAbsent, _Model):
     cursor: str | None = Field(None, description="`next_cursor` of the page before; a malformed one counts as none.")
     explain: bool = False
     project_id: Id | None = None
-    product_id: Id | None = Field(None, description="All projects linked to it; not applied beside project_id.")
+    product_id: Id | None = Field(None, description="All projects linked to it; ignored with project_id.")
     importance: list[Importance] = Field(default_factory=list, max_length=16)
     direction: Direction | None = Field(None, description="Of agent_name; without one it is ignored.")
     agent_name: Name | None = Field(None, description="Who sent or got the message.")

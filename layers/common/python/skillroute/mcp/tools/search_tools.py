@@ -35,7 +35,7 @@ MIN_TOKENS = 100
 """Of a budget: an answer without results, with everything that may be said about it, has fewer."""
 
 TOKENS_OF_A_NEED = 12
-"""The largest number of names that an answer lists of each, beside its results."""
+"""The maximum number of names of each that an answer lists in addition to its results."""
 
 MAX_TOKENS = 20_000
 """Of a budget: whole schemas of 100 tools are fewer, and to count many more takes long."""
@@ -43,7 +43,7 @@ MAX_TOKENS = 20_000
 _DESCRIPTION = """\
 Find the tools, prompts and resources that fit a task, best first, out of everything that is connected here. Call it \
 before you say that something cannot be done, and whenever the task needs an action or live data that none of your \
-tools gives. Not for what you know already, and not twice with the same words. State needs: one for each thing that \
+tools gives. Not for what you know already, and not twice with the same words. State needs: one for each step that \
 the task takes, as verb, object and the kind of source or app. For a trip to Oslo: needs ["search flights by date on a \
 travel site", "read the weather forecast of a city", "add an event to a calendar"]. One call finds the tools of all. \
 Then get_tool_details(ids) has the whole schemas."""

@@ -55,7 +55,7 @@ class RegistrySearch:
     rerank_timeout_s : float
         The most that a search waits for it.
     threads : int
-        Reads that run beside searches at once; more of them wait.
+        Reads that run in parallel to searches; more of them wait.
     """
 
     def __init__(

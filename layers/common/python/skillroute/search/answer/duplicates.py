@@ -1,4 +1,4 @@
-"""Near-duplicates of one tool from several servers: the best of them is a result, the others are named beside it.
+"""Near-duplicates of one tool from several servers: the best of them is a result, the others are named with it.
 
 Two items are near-duplicates when their type is the same, their names have the same words but for those of their
 servers' names, and their descriptions share `ALIKE` of their words (docs/adr/0042).

@@ -69,7 +69,7 @@ class ToolExplanation(BaseModel):
     )
     rule: Literal["named"] | None = Field(
         None,
-        description="What decides its place beside the score. `named`: what the request names stands before all that "
+        description="A rule that outranks the score. `named`: what the request names stands before all that "
         "it does not, and has no higher score for that.",
     )
     skill_lift: float = Field(0.0, description="What its best matched skill changed; strategy hybrid.")
@@ -148,7 +148,7 @@ class ExplainedMatch(ToolMatch):
 
 
 class DetailedTool(EnrichedTool):
-    """A result with what was asked for beside it."""
+    """A result with the optional fields that were asked for."""
 
     explain: ToolExplanation | None = Field(None, description="With `explain`; else null.")
     duplicates: list[Duplicate] | None = Field(

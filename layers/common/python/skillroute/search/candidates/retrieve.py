@@ -120,7 +120,7 @@ class SemanticRanking:
 
 @dataclass(frozen=True)
 class _SharingWords(RankedTools):
-    """What shares a word with the query, or is named in it: `found` with the scores that are shared out."""
+    """Tools that share a word with the query or that it names; `found` has their scores."""
 
     found: Sequence[IndexHit]
 

@@ -130,6 +130,6 @@ class Confidence:
 
 @cache
 def load_confidences() -> Mapping[str, Confidence]:
-    """Return the curves that lie beside this code, by the embedding model's name, or it and the reranker's."""
+    """Return the curves that lie next to this code, by the embedding model's name, or it and the reranker's."""
     stored = json.loads(files(__package__).joinpath("confidence_weights.json").read_text(encoding="utf-8"))
     return MappingProxyType({name: Confidence.read(curves) for name, curves in stored["models"].items()})

@@ -1,4 +1,4 @@
-"""What learned fusion makes of the candidates of a search."""
+"""Learned fusion of the candidates of a search."""
 
 from __future__ import annotations
 

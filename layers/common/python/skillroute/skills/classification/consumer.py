@@ -17,7 +17,7 @@ Classify = Callable[[Sequence[int]], Mapping[int, object]]
 def classify_consumer(classify: Classify, failed_work: FailedWork) -> Consumer:
     """Return the consumer of the classify queue.
 
-    When something that all need is away, all fail. What nobody foresaw may be one tool's doing: each is tried alone
+    When something that all need is away, all fail. An unexpected error may be one tool's doing: each is tried alone
     then, so that it does not take the others with it to the dead-letter queue.
     """
 

@@ -7,7 +7,7 @@ from skillroute.skills.classification.repository import ClassificationRepository
 
 
 class QueueLostTools:
-    """Queues tools that nobody decided on and that wait in no queue, as the relay does every minute."""
+    """Queues tools without a decision and that wait in no queue, as the relay does every minute."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -73,7 +73,7 @@ ON CONFLICT (tool_id) DO UPDATE SET
     input_hash = excluded.input_hash, classifier = excluded.classifier, classified_at = clock_timestamp()
 
 -- name: queue_unclassified
--- Tools that nobody decided on and that wait in no queue: what was lost, however it was. Young ones are left alone. The
+-- Tools without a decision and that wait in no queue: what was lost, however it was. Young ones are left alone. The
 -- first of each organisation comes before the second of any.
 SELECT mcp.enqueue('classify', array_agg(lost.id::text)) IS NULL, count(*)
 FROM (

@@ -25,7 +25,7 @@ class ToClassify:
     Attributes
     ----------
     decided_by : str or None
-        The classifier that decided last, ``human`` for a person; None when nobody has.
+        The classifier that decided last, ``human`` for a person; None when it is undecided.
     decided_hash : str or None
         `ToolProfile.input_hash` as it was then.
     decided_at : datetime or None
@@ -120,7 +120,7 @@ class ClassificationRepository:
         self._run("record_classifications", rows=json.dumps(rows), classifier=classifier)
 
     def queue_lost(self, *, older_than_s: float, limit: int) -> int:
-        """Queue tools that nobody decided on and that wait in no queue; return how many."""
+        """Queue tools without a decision and that wait in no queue; return how many."""
         count: int = self._run("queue_unclassified", older_than_s=older_than_s, limit=limit)[0][1]
         return count
 

@@ -90,7 +90,7 @@ def resolve(
 
 
 def _assign_too(session: Session, tool_ids: Sequence[int], skill: Skill, caller: Caller) -> None:
-    """Give tools a skill beside those that they have; the least confident goes where they would have too many."""
+    """Give tools another skill; the least confident goes where they would have too many."""
     before = AssignmentRepository(session).of_each(tool_ids, caller.org_id)
 
     def ranked(tool_id: int) -> list[Assignment]:

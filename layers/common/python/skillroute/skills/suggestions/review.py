@@ -226,7 +226,7 @@ def _lock_pending(session: Session, suggestion_id: int, caller: Caller) -> Sugge
     Raises
     ------
     Conflict
-        Somebody else decided meanwhile.
+        Another request decided meanwhile.
     NotFound
         It is gone: its tool found a skill meanwhile.
     """

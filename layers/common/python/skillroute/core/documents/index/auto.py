@@ -1,4 +1,4 @@
-"""PostgreSQL answers until this process has a replica of its own, built beside its searches (docs/adr/0062)."""
+"""PostgreSQL answers until this process has a replica of its own, built in the background (docs/adr/0062)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class AutoReplica:
             index = self._in_postgres.lent()
         except IndexNotReady as error:
             count(Metric.INDEX_NOT_READY)
-            if not self._is_told:  # it stays so until somebody does something
+            if not self._is_told:  # it stays so until an operator acts
                 self._is_told = True
                 logger.warning("index in PostgreSQL not ready", extra={"reason": str(error)})
             return self.embedded.current(on_stale)

@@ -36,7 +36,7 @@ _TIMEOUT_S = 1800.0
 
 
 def build_in_child(address: Address, parent_dir: Path | None, model: EmbeddingModel, *, make_feed: str) -> Built:
-    """Build an optimised replica beside this process.
+    """Build an optimised replica in a child process.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ class IndexPoint:
 class PointIndex(ABC):
     """`VectorIndex` over an engine; a subclass supplies the engine's eight calls.
 
-    Each of them raises `IndexUnavailable` or `IndexTimeout` for whatever goes wrong in the engine.
+    Each of them raises `IndexUnavailable` or `IndexTimeout` for any failure of the engine.
     """
 
     def __init__(self) -> None:

@@ -90,7 +90,7 @@ class PostgresReplica:
     ----------
     database : Database
     own_model : callable
-        Returns the model that this process embeds with, or None while that cannot be told. Its vectors are searched if
+        Returns the model that this process embeds with, or None while it is unknown. Its vectors are searched if
         all are there, else those of the current model.
     terms : mapping of Collection to callable
         Cut and weigh the words of collections that the index does not cut itself.
@@ -152,7 +152,7 @@ class PostgresReplica:
         return self.lag()
 
     def catch_up(self, within_s: float, *, check: bool = False) -> None:
-        """Fill what has no points yet, as far as that goes in the time. Waits for nobody who is at it already.
+        """Fill what has no points yet, as far as that goes in the time. Skipped where another process does it.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class PostgresReplica:
         return PostgresIndex(self._database, model_to_search(state.models, self._own_model()))
 
     def _fill_page(self, session: Session) -> int:
-        """Fill the next page, and return its size: 0 when there is nothing left, or somebody else is at it."""
+        """Fill the next page, and return its size: 0 when there is nothing left, or another process is at it."""
         [[collection, keys]] = session.run("fill_search_points", limit=_PAGE)
         if collection is None:
             return 0

@@ -21,7 +21,7 @@ from skillroute.core.embedding.model import EmbeddingModel
 _MAX_PAYLOADS = 20_000
 _MAX_COUNTS = 4_096
 _OF_A_PAYLOAD = 1_000
-"""Bytes beside its description."""
+"""Bytes other than its description."""
 
 _Payload = Mapping[str, Any]
 
@@ -31,7 +31,7 @@ def _size(payload: _Payload) -> int:
 
 
 class RememberingIndex(GuardedIndex):
-    """A guarded index in this process, which nobody else writes to. Safe to use from several threads."""
+    """A guarded index in this process, which no other process writes to. Safe to use from several threads."""
 
     def __init__(self, inner: VectorIndex, model: EmbeddingModel) -> None:
         super().__init__(inner, model)

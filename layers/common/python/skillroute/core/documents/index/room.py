@@ -69,7 +69,7 @@ class Room:
             f"{self._parent} has {_mb(free)} MB left, and the index needs {_mb(needed)} MB and {_mb(SPARE_BYTES)} MB "
             "to spare: make room there, or name another folder in SKILLROUTE_INDEX_DIR"
         )
-        if self._told.failure() is None:  # it stays so until somebody does something
+        if self._told.failure() is None:  # it stays so until an operator acts
             self._told.failed(str(error))
             logger.warning("no room for the index", extra={"reason": str(error)})
         raise error

@@ -68,7 +68,7 @@ class SharedReplica:
     generations : Generations
     open_index : callable
     own_model : callable
-        Returns the model that this process embeds with, or None while that cannot be told. Its vectors are searched if
+        Returns the model that this process embeds with, or None while it is unknown. Its vectors are searched if
         they are on the server, else those of the current model, or of the one that was current before.
     """
 
@@ -120,7 +120,7 @@ class SharedReplica:
         return self._lag(self._served())
 
     def catch_up(self, within_s: float, *, check: bool = False) -> None:
-        """Bring the server up to date, as far as that goes within some seconds. Waits for nobody who is at it already.
+        """Bring the server up to date, as far as that goes within some seconds. Skipped where another does it.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class SharedReplica:
     def _tidy(
         self, locked: LockedGenerations, generations: list[Generation], newest: Generation, models: Models
     ) -> _Step:
-        """Drop a generation that nobody needs any more. One of another model that is searched is another process's."""
+        """Drop a generation that is no longer needed. One of another model that is searched is another process's."""
         for old in generations:
             is_ours = old.model == newest.model or old.model not in models.searched
             if is_ours and old.number < newest.number and (newest.is_superseding or not old.is_ready):

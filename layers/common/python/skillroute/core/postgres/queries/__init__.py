@@ -1,4 +1,4 @@
-"""SQL by name. The .sql files beside this one, and a slice's ``*queries.sql`` beside its repositories, hold statements
+"""SQL by name. The .sql files here, and a slice's ``*queries.sql`` next to its repositories, hold statements
 under ``-- name: the_name`` lines.
 
 A line ``-- plan: custom`` below the name has PostgreSQL plan the statement for the values of each run, never once for

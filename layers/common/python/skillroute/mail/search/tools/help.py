@@ -22,7 +22,7 @@ _WHAT_HELPS: dict[DowngradeReason, str] = {
 }
 _NO_TIME = "Too little time was left: ask for less, or give the function a longer timeout."
 _NO_RERANKER = "There is no reranker to be had: ask for the mode hybrid, or configure one."
-_NO_MODEL = "The embedding model is away: ask again in half a minute, or ask for the mode lexical."
+_NO_MODEL = "The embedding model is unavailable: try again in 30 s, or use the mode lexical."
 
 _DROP = {
     "sender": "Look for messages of any sender.",
