@@ -122,11 +122,14 @@ class SkillParts(RequestParts):
         from skillroute.skills.assignments.routes import tool_skill_router
         from skillroute.skills.classification.routes import classification_router
         from skillroute.skills.routes import skill_router
-        from skillroute.skills.suggestions.routes import suggestion_router
+        from skillroute.skills.suggestions import routes as suggestions
+        from skillroute.skills.suggestions.review import ReviewSuggestions
+        from skillroute.skills.suggestions.review_many import ReviewMany
 
+        self.use_cases |= {ReviewSuggestions: self.review_suggestions, ReviewMany: self.review_many}
         return [
             # Before the skills: /skills/suggestions is no skill.
-            suggestion_router(self.review_suggestions, self.review_many, access),
+            suggestions.router,
             classification_router(self.classify_tools, self.describe_skill, access),
             skill_router(
                 self.create_skill, self.change_skill, self.put_skill, self.sync_skills, self.read_skills, access

@@ -104,14 +104,23 @@ class Parts(PortableParts, McpParts):
 
         return jwt_access(rules, KeySet(settings.jwt_keys).claims_of)
 
+    def _let_callers_in(self) -> None:
+        """Give the app what the routes of all slices ask for: who may call, and how much."""
+        from skillroute.core.http.auth import Access
+        from skillroute.core.http.lanes import Lanes
+        from skillroute.core.rationing.work import Work
+
+        self.use_cases |= {Access: self.access, Lanes: self.lanes, Work: self.work}
+
     def search_routers(self) -> list[APIRouter]:
         """Return the routes of the search function."""
+        self._let_callers_in()
         from skillroute.core.documents.refused import RefusedTexts
         from skillroute.core.http.health import health_router
         from skillroute.core.http.verify_routes import verify_router
 
         return [
-            *self.tool_search_routers(self.access),
+            *self.tool_search_routers(),
             *self.registry_search_routers(self.access),
             *self.message_routers(self.access),
             verify_router(self.verify, self.access, self.lanes),
@@ -128,6 +137,7 @@ class Parts(PortableParts, McpParts):
 
     def catalog_routers(self) -> list[APIRouter]:
         """Return the routes of the catalog function."""
+        self._let_callers_in()
         return [
             *self.catalogue_routers(self.access),
             *self.registry_routers(self.access),
@@ -137,6 +147,7 @@ class Parts(PortableParts, McpParts):
 
     def skills_routers(self) -> list[APIRouter]:
         """Return the routes of the skills function."""
+        self._let_callers_in()
         return self.skill_routers(self.access)
 
     def mcp_routers(self) -> list[APIRouter]:
