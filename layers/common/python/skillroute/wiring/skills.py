@@ -119,14 +119,19 @@ class SkillParts(RequestParts):
 
     def skill_routers(self, access: Access) -> list[APIRouter]:
         """Return the routes over skills, suggestions and the skills of tools."""
-        from skillroute.skills.assignments.routes import tool_skill_router
+        from skillroute.skills.assignments import routes as assignments
+        from skillroute.skills.assignments.assign import AssignSkills
         from skillroute.skills.classification.routes import classification_router
         from skillroute.skills.routes import skill_router
         from skillroute.skills.suggestions import routes as suggestions
         from skillroute.skills.suggestions.review import ReviewSuggestions
         from skillroute.skills.suggestions.review_many import ReviewMany
 
-        self.use_cases |= {ReviewSuggestions: self.review_suggestions, ReviewMany: self.review_many}
+        self.use_cases |= {
+            ReviewSuggestions: self.review_suggestions,
+            ReviewMany: self.review_many,
+            AssignSkills: self.assign_skills,
+        }
         return [
             # Before the skills: /skills/suggestions is no skill.
             suggestions.router,
@@ -134,5 +139,5 @@ class SkillParts(RequestParts):
             skill_router(
                 self.create_skill, self.change_skill, self.put_skill, self.sync_skills, self.read_skills, access
             ),
-            tool_skill_router(self.assign_skills, access),
+            assignments.router,
         ]
