@@ -121,7 +121,9 @@ class SkillParts(RequestParts):
         """Return the routes over skills, suggestions and the skills of tools."""
         from skillroute.skills.assignments import routes as assignments
         from skillroute.skills.assignments.assign import AssignSkills
-        from skillroute.skills.classification.routes import classification_router
+        from skillroute.skills.classification import routes as classification
+        from skillroute.skills.classification.classify import ClassifyTools
+        from skillroute.skills.classification.describe import DescribeSkill
         from skillroute.skills.routes import skill_router
         from skillroute.skills.suggestions import routes as suggestions
         from skillroute.skills.suggestions.review import ReviewSuggestions
@@ -130,12 +132,14 @@ class SkillParts(RequestParts):
         self.use_cases |= {
             ReviewSuggestions: self.review_suggestions,
             ReviewMany: self.review_many,
+            ClassifyTools: self.classify_tools,
+            DescribeSkill: self.describe_skill,
             AssignSkills: self.assign_skills,
         }
         return [
             # Before the skills: /skills/suggestions is no skill.
             suggestions.router,
-            classification_router(self.classify_tools, self.describe_skill, access),
+            classification.router,
             skill_router(
                 self.create_skill, self.change_skill, self.put_skill, self.sync_skills, self.read_skills, access
             ),
