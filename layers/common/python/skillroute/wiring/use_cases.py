@@ -148,7 +148,7 @@ class Parts(PortableParts, McpParts):
     def skills_routers(self) -> list[APIRouter]:
         """Return the routes of the skills function."""
         self._let_callers_in()
-        return self.skill_routers(self.access)
+        return self.skill_routers()
 
     def mcp_routers(self) -> list[APIRouter]:
         """Return the routes of the protocol that agents speak."""
