@@ -139,7 +139,7 @@ class Parts(PortableParts, McpParts):
         """Return the routes of the catalog function."""
         self._let_callers_in()
         return [
-            *self.catalogue_routers(self.access),
+            *self.catalogue_routers(),
             *self.registry_routers(self.access),
             *self.mail_routers(self.access),
             *self.portable_routers(self.access),
