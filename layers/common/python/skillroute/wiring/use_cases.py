@@ -140,7 +140,7 @@ class Parts(PortableParts, McpParts):
         self._let_callers_in()
         return [
             *self.catalogue_routers(),
-            *self.registry_routers(self.access),
+            *self.registry_routers(),
             *self.mail_routers(self.access),
             *self.portable_routers(self.access),
         ]
