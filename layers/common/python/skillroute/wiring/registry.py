@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from skillroute.catalogue.servers import ServersOfItems
-    from skillroute.core.http.auth import Access
     from skillroute.registry.read import Registry
     from skillroute.registry.search.search import RegistrySearch
     from skillroute.registry.sync import SyncRegistry
@@ -63,8 +62,10 @@ class RegistryParts(RerankParts):
         self.use_cases |= {SyncRegistry: self.sync_registry, Registry: self.registry}
         return [router]
 
-    def registry_search_routers(self, access: Access) -> list[APIRouter]:
+    def registry_search_routers(self) -> list[APIRouter]:
         """Return the routes that search servers and agents."""
-        from skillroute.registry.search.routes import registry_search_router
+        from skillroute.registry.search.routes import router
+        from skillroute.registry.search.search import RegistrySearch
 
-        return [registry_search_router(self.registry_search, access, self.lanes)]
+        self.use_cases[RegistrySearch] = self.registry_search
+        return [router]

@@ -121,7 +121,7 @@ class Parts(PortableParts, McpParts):
 
         return [
             *self.tool_search_routers(),
-            *self.registry_search_routers(self.access),
+            *self.registry_search_routers(),
             *self.message_routers(self.access),
             verify_router(self.verify, self.access, self.lanes),
             health_router(
