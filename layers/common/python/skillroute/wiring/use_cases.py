@@ -141,7 +141,7 @@ class Parts(PortableParts, McpParts):
         return [
             *self.catalogue_routers(),
             *self.registry_routers(),
-            *self.mail_routers(self.access),
+            *self.mail_routers(),
             *self.portable_routers(self.access),
         ]
 
