@@ -45,11 +45,13 @@ class MessageParts(RerankParts):
 
     def message_routers(self, access: Access) -> list[APIRouter]:
         """Return the routes that search agent mail."""
-        from skillroute.mail.search.routes import message_search_router
+        from skillroute.mail.search import routes
+        from skillroute.mail.search.search import MessageSearch
         from skillroute.mail.search.tools.routes import message_tool_router
 
+        self.use_cases[MessageSearch] = self.message_search
         return [
-            message_search_router(self.message_search, access, self.work),
+            routes.router,
             message_tool_router(self.message_tools, access, self.work),
         ]
 
