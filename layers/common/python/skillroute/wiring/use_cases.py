@@ -122,7 +122,7 @@ class Parts(PortableParts, McpParts):
         return [
             *self.tool_search_routers(),
             *self.registry_search_routers(),
-            *self.message_routers(self.access),
+            *self.message_routers(),
             verify_router(self.verify, self.access, self.lanes),
             health_router(
                 self.replica,
