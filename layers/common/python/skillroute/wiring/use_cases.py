@@ -116,14 +116,16 @@ class Parts(PortableParts, McpParts):
         """Return the routes of the search function."""
         self._let_callers_in()
         from skillroute.core.documents.refused import RefusedTexts
+        from skillroute.core.documents.verify import Verify
+        from skillroute.core.http import verify_routes
         from skillroute.core.http.health import health_router
-        from skillroute.core.http.verify_routes import verify_router
 
+        self.use_cases[Verify] = self.verify
         return [
             *self.tool_search_routers(),
             *self.registry_search_routers(),
             *self.message_routers(),
-            verify_router(self.verify, self.access, self.lanes),
+            verify_routes.router,
             health_router(
                 self.replica,
                 self.query_embedder,
@@ -142,7 +144,7 @@ class Parts(PortableParts, McpParts):
             *self.catalogue_routers(),
             *self.registry_routers(),
             *self.mail_routers(),
-            *self.portable_routers(self.access),
+            *self.portable_routers(),
         ]
 
     def skills_routers(self) -> list[APIRouter]:
