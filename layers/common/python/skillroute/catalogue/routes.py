@@ -1,6 +1,7 @@
 """`/api/v1/tools`: the catalogue."""
 
-# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from __future__ import annotations
+
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -14,12 +15,12 @@ from skillroute.catalogue.read import Catalogue
 from skillroute.catalogue.switch import SwitchItem
 from skillroute.catalogue.sync import SyncTools
 from skillroute.core.caller import Caller, Scope
-from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkJsonRoute
 from skillroute.core.http.bulk_answers import DryRun
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.listing import LIST_DOC, STATES, Listing, StateQuery, listing_of
 from skillroute.core.http.paging import ItemId
+from skillroute.core.http.use_cases import given, require
 from skillroute.core.http.versions import STALE, VERSIONED, IfMatch, tell_version
 from skillroute.core.input.text_fields import Text
 from skillroute.core.listing import Cursor
@@ -40,95 +41,97 @@ SkillIds = Annotated[Text, AfterValidator(_short_ids)]
 TryToDelete = Annotated[bool, Query(description="Deletes nothing: the answer says what would become of each.")]
 
 
-def catalog_router(
-    sync: SyncTools, catalogue: Catalogue, switch: SwitchItem, delete: DeleteItems, access: Access
-) -> APIRouter:
-    """Return the routes over the catalogue."""
-    router = APIRouter(prefix="/api/v1/tools", tags=["catalogue"], route_class=BulkJsonRoute, responses=ERRORS)
-    _add_routes_of_many(router, sync, catalogue, delete, access)
-    _add_routes_of_one(router, sync, catalogue, switch, access)
-    return router
+router = APIRouter(prefix="/api/v1/tools", tags=["catalogue"], route_class=BulkJsonRoute, responses=ERRORS)
+
+AsWriter = Annotated[Caller, Depends(require(Scope.CATALOG))]
+AsReader = Annotated[Caller, Depends(require(Scope.SEARCH))]
+Sync = Annotated[SyncTools, given(SyncTools)]
+Items = Annotated[Catalogue, given(Catalogue)]
 
 
-def _add_routes_of_many(
-    router: APIRouter, sync: SyncTools, catalogue: Catalogue, delete: DeleteItems, access: Access
-) -> None:
-    """Add what writes, lists and deletes many items."""
-    AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
-    AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+@router.put("", summary="Create or change up to 500 items")
+def put_tools(body: UpsertBody, caller: AsWriter, sync: Sync, dry_run: DryRun = False) -> UpsertResponse:
+    """Write items; each is judged on its own, and the answer says what became of it.
 
-    @router.put("", summary="Create or change up to 500 items")
-    def put_tools(body: UpsertBody, caller: AsWriter, dry_run: DryRun = False) -> UpsertResponse:
-        """Write items; each is judged on its own, and the answer says what became of it.
-
-        An item is the same one when organisation, server, type and name are. Unchanged items are left alone.
-        """
-        return UpsertResponse.of(sync(body.items, caller, dry_run=dry_run))
-
-    @router.get("", response_model=list[ItemOut], summary="List items", responses=LIST_DOC)
-    def list_tools(
-        caller: AsReader,
-        page: ItemListing,
-        type: ItemType | None = None,  # noqa: A002 (the parameter's name in the API)
-        server: Annotated[Text | None, Query(max_length=256)] = None,
-        name: Annotated[Text | None, Query(max_length=256)] = None,
-        tag: Annotated[Text | None, Query(max_length=64)] = None,
-        skill_id: Annotated[
-            SkillIds | None,
-            Query(max_length=10_000, description="Comma-separated; an item of any of them is shown."),
-        ] = None,
-        is_active: StateQuery = "all",
-    ) -> Response:
-        """Return a page of items by id, or in another order; all conditions must hold."""
-        where = ItemFilter(type=type, server=server, name=name, tag=tag, skill_id=skill_id, is_active=STATES[is_active])
-        found = catalogue.listed(where, caller, page.order, limit=page.limit, offset=page.offset)
-
-        def cursor(place: int) -> Cursor:
-            item = found.rows[place]
-            return page.order.cursor(item.id, name=item.content.key.name, updated_at=item.updated_at)
-
-        return page.listed(list(map(ItemOut.of, found.rows)), cursor, found.total, found.remaining)
-
-    @router.post("/delete", summary="Delete up to 500 items, or a server's")
-    def delete_tools(body: DeleteRequest, caller: AsWriter, dry_run: TryToDelete = False) -> DeleteResponse:
-        """Delete items by their ids, or those that name a server, 1,000 a call; the answer says what became of each.
-
-        Their skill assignments and open suggestions go with them, and the next search no longer finds them.
-        """
-        if body.server is None:
-            return DeleteResponse.of(delete.of_ids(body.ids or [], caller, dry_run=dry_run))
-        outcomes, more = delete.of_server(body.server, body.type, caller, dry_run=dry_run)
-        return DeleteResponse.of(outcomes, more=more)
+    An item is the same one when organisation, server, type and name are. Unchanged items are left alone.
+    """
+    return UpsertResponse.of(sync(body.items, caller, dry_run=dry_run))
 
 
-def _add_routes_of_one(
-    router: APIRouter, sync: SyncTools, catalogue: Catalogue, switch: SwitchItem, access: Access
-) -> None:
-    """Add what is asked of one item."""
-    AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
-    AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+@router.get("", response_model=list[ItemOut], summary="List items", responses=LIST_DOC)
+def list_tools(
+    caller: AsReader,
+    catalogue: Items,
+    page: ItemListing,
+    type: ItemType | None = None,  # noqa: A002 (the parameter's name in the API)
+    server: Annotated[Text | None, Query(max_length=256)] = None,
+    name: Annotated[Text | None, Query(max_length=256)] = None,
+    tag: Annotated[Text | None, Query(max_length=64)] = None,
+    skill_id: Annotated[
+        SkillIds | None,
+        Query(max_length=10_000, description="Comma-separated; an item of any of them is shown."),
+    ] = None,
+    is_active: StateQuery = "all",
+) -> Response:
+    """Return a page of items by id, or in another order; all conditions must hold."""
+    where = ItemFilter(type=type, server=server, name=name, tag=tag, skill_id=skill_id, is_active=STATES[is_active])
+    found = catalogue.listed(where, caller, page.order, limit=page.limit, offset=page.offset)
 
-    @router.get("/{item_id}", summary="Get an item", responses=VERSIONED | NOT_FOUND)
-    def get_tool(item_id: ItemId, caller: AsReader, response: Response) -> ItemOut:
-        """Return an item with its schemas and skills."""
-        return _shown(catalogue.get(item_id, caller), response)
+    def cursor(place: int) -> Cursor:
+        item = found.rows[place]
+        return page.order.cursor(item.id, name=item.content.key.name, updated_at=item.updated_at)
 
-    @router.put("/{item_id}", summary="Replace an item", responses=VERSIONED | NOT_FOUND | STALE)
-    def put_tool(item_id: ItemId, body: ItemBody, caller: AsWriter, response: Response, expected: IfMatch) -> ItemOut:
-        """Replace an item; its server, type and name stay. What is stored already changes nothing."""
-        return _shown(sync.one(item_id, body, caller, expected), response)
+    return page.listed(list(map(ItemOut.of, found.rows)), cursor, found.total, found.remaining)
 
-    @router.patch("/{item_id}", summary="Switch an item off or on", responses=VERSIONED | NOT_FOUND | CONFLICT | STALE)
-    def patch_tool(
-        item_id: ItemId, body: ItemPatch, caller: AsWriter, response: Response, expected: IfMatch
-    ) -> ItemOut:
-        """Switch an item off or on: one that is off is in lists, with its skills, and in no search."""
-        return _shown(switch(item_id, caller, is_active=body.is_active, expected=expected), response)
 
-    @router.delete("/{item_id}", status_code=204, summary="Delete an item", responses=NOT_FOUND | STALE)
-    def delete_tool(item_id: ItemId, caller: AsWriter, expected: IfMatch) -> None:
-        """Delete an item and its skill assignments; the next search no longer finds it."""
-        catalogue.delete(item_id, caller, expected)
+@router.post("/delete", summary="Delete up to 500 items, or a server's")
+def delete_tools(
+    body: DeleteRequest,
+    caller: AsWriter,
+    delete: Annotated[DeleteItems, given(DeleteItems)],
+    dry_run: TryToDelete = False,
+) -> DeleteResponse:
+    """Delete items by their ids, or those that name a server, 1,000 a call; the answer says what became of each.
+
+    Their skill assignments and open suggestions go with them, and the next search no longer finds them.
+    """
+    if body.server is None:
+        return DeleteResponse.of(delete.of_ids(body.ids or [], caller, dry_run=dry_run))
+    outcomes, more = delete.of_server(body.server, body.type, caller, dry_run=dry_run)
+    return DeleteResponse.of(outcomes, more=more)
+
+
+@router.get("/{item_id}", summary="Get an item", responses=VERSIONED | NOT_FOUND)
+def get_tool(item_id: ItemId, caller: AsReader, catalogue: Items, response: Response) -> ItemOut:
+    """Return an item with its schemas and skills."""
+    return _shown(catalogue.get(item_id, caller), response)
+
+
+@router.put("/{item_id}", summary="Replace an item", responses=VERSIONED | NOT_FOUND | STALE)
+def put_tool(
+    item_id: ItemId, body: ItemBody, caller: AsWriter, sync: Sync, response: Response, expected: IfMatch
+) -> ItemOut:
+    """Replace an item; its server, type and name stay. What is stored already changes nothing."""
+    return _shown(sync.one(item_id, body, caller, expected), response)
+
+
+@router.patch("/{item_id}", summary="Switch an item off or on", responses=VERSIONED | NOT_FOUND | CONFLICT | STALE)
+def patch_tool(
+    item_id: ItemId,
+    body: ItemPatch,
+    caller: AsWriter,
+    switch: Annotated[SwitchItem, given(SwitchItem)],
+    response: Response,
+    expected: IfMatch,
+) -> ItemOut:
+    """Switch an item off or on: one that is off is in lists, with its skills, and in no search."""
+    return _shown(switch(item_id, caller, is_active=body.is_active, expected=expected), response)
+
+
+@router.delete("/{item_id}", status_code=204, summary="Delete an item", responses=NOT_FOUND | STALE)
+def delete_tool(item_id: ItemId, caller: AsWriter, catalogue: Items, expected: IfMatch) -> None:
+    """Delete an item and its skill assignments; the next search no longer finds it."""
+    catalogue.delete(item_id, caller, expected)
 
 
 def _shown(item: Item, response: Response) -> ItemOut:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from skillroute.core.access import not_found, own
 from skillroute.core.caller import Caller
@@ -98,8 +99,8 @@ class Mail:
             )
         )
 
-    def get(self, kind: MailKind, id_: int, caller: Caller) -> StoredMail:
-        """Return one of them. Raises `NotFound`, also when the caller may not look at it."""
+    def get(self, kind: MailKind, id_: int, caller: Caller) -> Any:
+        """Return the stored one of a kind. Raises `NotFound`, also when the caller may not look at it."""
         return self._database.read(lambda session: _visible(session, kind, id_, caller))
 
     def delete(self, kind: MailKind, id_: int, caller: Caller) -> None:

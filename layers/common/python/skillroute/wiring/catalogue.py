@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from skillroute.catalogue.read import Catalogue
     from skillroute.catalogue.switch import SwitchItem
     from skillroute.catalogue.sync import SyncTools
-    from skillroute.core.http.auth import Access
 
 
 class CatalogueParts(RegistryParts):
@@ -44,8 +43,18 @@ class CatalogueParts(RegistryParts):
 
         return DeleteItems(self.database, self.servers, after_commit=self.after_commit)
 
-    def catalogue_routers(self, access: Access) -> list[APIRouter]:
+    def catalogue_routers(self) -> list[APIRouter]:
         """Return the routes over tools, prompts and resources."""
-        from skillroute.catalogue.routes import catalog_router
+        from skillroute.catalogue.delete_many import DeleteItems
+        from skillroute.catalogue.read import Catalogue
+        from skillroute.catalogue.routes import router
+        from skillroute.catalogue.switch import SwitchItem
+        from skillroute.catalogue.sync import SyncTools
 
-        return [catalog_router(self.sync_tools, self.catalogue, self.switch_item, self.delete_items, access)]
+        self.use_cases |= {
+            SyncTools: self.sync_tools,
+            Catalogue: self.catalogue,
+            SwitchItem: self.switch_item,
+            DeleteItems: self.delete_items,
+        }
+        return [router]

@@ -10,7 +10,6 @@ from skillroute.wiring.parts import CoreParts
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
-    from skillroute.core.http.auth import Access
     from skillroute.mail.read import Mail
     from skillroute.mail.sync import SyncMail
 
@@ -30,8 +29,11 @@ class MailParts(CoreParts):
 
         return Mail(self.database, after_commit=self.after_commit)
 
-    def mail_routers(self, access: Access) -> list[APIRouter]:
+    def mail_routers(self) -> list[APIRouter]:
         """Return the routes over agent mail."""
-        from skillroute.mail.routes import mail_routers
+        from skillroute.mail.read import Mail
+        from skillroute.mail.routes import router
+        from skillroute.mail.sync import SyncMail
 
-        return mail_routers(self.sync_mail, self.mail, access)
+        self.use_cases |= {SyncMail: self.sync_mail, Mail: self.mail}
+        return [router]

@@ -12,7 +12,6 @@ from skillroute.wiring.reranking import RerankParts
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
-    from skillroute.core.http.auth import Access
     from skillroute.mail.search.model import EngineSetting
     from skillroute.mail.search.search import MessageSearch
     from skillroute.mail.search.tools.search import MessageTools
@@ -43,15 +42,15 @@ class MessageParts(RerankParts):
 
         return MessageTools(self.message_search, self.database)
 
-    def message_routers(self, access: Access) -> list[APIRouter]:
+    def message_routers(self) -> list[APIRouter]:
         """Return the routes that search agent mail."""
-        from skillroute.mail.search.routes import message_search_router
-        from skillroute.mail.search.tools.routes import message_tool_router
+        from skillroute.mail.search import routes
+        from skillroute.mail.search.search import MessageSearch
+        from skillroute.mail.search.tools import routes as tools
+        from skillroute.mail.search.tools.search import MessageTools
 
-        return [
-            message_search_router(self.message_search, access, self.work),
-            message_tool_router(self.message_tools, access, self.work),
-        ]
+        self.use_cases |= {MessageSearch: self.message_search, MessageTools: self.message_tools}
+        return [routes.router, tools.router]
 
 
 def _engine_setting(value: str | None) -> EngineSetting | None:

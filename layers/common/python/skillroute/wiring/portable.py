@@ -11,7 +11,6 @@ from skillroute.wiring.mail import MailParts
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
-    from skillroute.core.http.auth import Access
     from skillroute.core.portable.export import Export
     from skillroute.core.portable.model import Portable
     from skillroute.core.portable.restore import ImportLines
@@ -60,8 +59,11 @@ class PortableParts(CatalogueParts, MailParts):
 
         return ImportLines(self.database, self.portable_kinds)
 
-    def portable_routers(self, access: Access) -> list[APIRouter]:
+    def portable_routers(self) -> list[APIRouter]:
         """Return the routes of export and import."""
-        from skillroute.core.http.portable_routes import portable_router
+        from skillroute.core.http.portable_routes import router
+        from skillroute.core.portable.export import Export
+        from skillroute.core.portable.restore import ImportLines
 
-        return [portable_router(self.export, self.import_lines, access, self.lanes)]
+        self.use_cases |= {Export: self.export, ImportLines: self.import_lines}
+        return [router]

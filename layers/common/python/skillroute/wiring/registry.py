@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from skillroute.catalogue.servers import ServersOfItems
-    from skillroute.core.http.auth import Access
     from skillroute.registry.read import Registry
     from skillroute.registry.search.search import RegistrySearch
     from skillroute.registry.sync import SyncRegistry
@@ -54,17 +53,19 @@ class RegistryParts(RerankParts):
             rerank_timeout_s=self.of(SearchSettings).rerank_timeout_s,
         )
 
-    def registry_routers(self, access: Access) -> list[APIRouter]:
+    def registry_routers(self) -> list[APIRouter]:
         """Return the routes over servers and agents."""
-        from skillroute.registry.routes import agent_router, server_router
+        from skillroute.registry.read import Registry
+        from skillroute.registry.routes import router
+        from skillroute.registry.sync import SyncRegistry
 
-        return [
-            server_router(self.sync_registry, self.registry, access),
-            agent_router(self.sync_registry, self.registry, access),
-        ]
+        self.use_cases |= {SyncRegistry: self.sync_registry, Registry: self.registry}
+        return [router]
 
-    def registry_search_routers(self, access: Access) -> list[APIRouter]:
+    def registry_search_routers(self) -> list[APIRouter]:
         """Return the routes that search servers and agents."""
-        from skillroute.registry.search.routes import registry_search_router
+        from skillroute.registry.search.routes import router
+        from skillroute.registry.search.search import RegistrySearch
 
-        return [registry_search_router(self.registry_search, access, self.lanes)]
+        self.use_cases[RegistrySearch] = self.registry_search
+        return [router]

@@ -11,7 +11,6 @@ from skillroute.wiring.reranking import RerankParts
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
-    from skillroute.core.http.auth import Access
     from skillroute.core.recent_searches import RecentSearches
     from skillroute.search.batch.search import BatchSearch
     from skillroute.search.search import ToolSearch
@@ -57,20 +56,14 @@ class ToolSearchParts(RerankParts):
         turns = self.turns if self.settings.embedding_provider == "onnx" else None
         return BatchSearch(self.tool_search, lent, turns=turns)
 
-    def tool_search_routers(self, access: Access) -> list[APIRouter]:
+    def tool_search_routers(self) -> list[APIRouter]:
         """Return the routes that search tools and skills."""
-        from skillroute.core.http.auth import Access
-        from skillroute.core.http.lanes import Lanes
-        from skillroute.core.rationing.work import Work
         from skillroute.search import routes
         from skillroute.search.batch import routes as batch
         from skillroute.search.batch.search import BatchSearch
         from skillroute.search.search import ToolSearch
 
         self.use_cases |= {
-            Access: access,
-            Lanes: self.lanes,
-            Work: self.work,
             ToolSearch: self.tool_search,
             BatchSearch: self.batch_search,
             batch.SearchBatches: batch.SearchBatches(),

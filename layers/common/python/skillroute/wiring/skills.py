@@ -11,7 +11,6 @@ from skillroute.wiring.tool_requests import RequestParts
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
-    from skillroute.core.http.auth import Access
     from skillroute.skills.assignments.assign import AssignSkills
     from skillroute.skills.change import ChangeSkill
     from skillroute.skills.classification.classify import ClassifyTools
@@ -117,19 +116,39 @@ class SkillParts(RequestParts):
             write_requests=self.write_drafted,
         )
 
-    def skill_routers(self, access: Access) -> list[APIRouter]:
+    def skill_routers(self) -> list[APIRouter]:
         """Return the routes over skills, suggestions and the skills of tools."""
-        from skillroute.skills.assignments.routes import tool_skill_router
-        from skillroute.skills.classification.routes import classification_router
-        from skillroute.skills.routes import skill_router
-        from skillroute.skills.suggestions.routes import suggestion_router
+        from skillroute.skills.assignments import routes as assignments
+        from skillroute.skills.assignments.assign import AssignSkills
+        from skillroute.skills.change import ChangeSkill
+        from skillroute.skills.classification import routes as classification
+        from skillroute.skills.classification.classify import ClassifyTools
+        from skillroute.skills.classification.describe import DescribeSkill
+        from skillroute.skills.create import CreateSkill
+        from skillroute.skills.put import PutSkill
+        from skillroute.skills.read import ReadSkills
+        from skillroute.skills.routes import router
+        from skillroute.skills.suggestions import routes as suggestions
+        from skillroute.skills.suggestions.review import ReviewSuggestions
+        from skillroute.skills.suggestions.review_many import ReviewMany
+        from skillroute.skills.sync import SyncSkills
 
+        self.use_cases |= {
+            ReviewSuggestions: self.review_suggestions,
+            ReviewMany: self.review_many,
+            ClassifyTools: self.classify_tools,
+            DescribeSkill: self.describe_skill,
+            AssignSkills: self.assign_skills,
+            CreateSkill: self.create_skill,
+            ChangeSkill: self.change_skill,
+            PutSkill: self.put_skill,
+            SyncSkills: self.sync_skills,
+            ReadSkills: self.read_skills,
+        }
         return [
             # Before the skills: /skills/suggestions is no skill.
-            suggestion_router(self.review_suggestions, self.review_many, access),
-            classification_router(self.classify_tools, self.describe_skill, access),
-            skill_router(
-                self.create_skill, self.change_skill, self.put_skill, self.sync_skills, self.read_skills, access
-            ),
-            tool_skill_router(self.assign_skills, access),
+            suggestions.router,
+            classification.router,
+            router,
+            assignments.router,
         ]

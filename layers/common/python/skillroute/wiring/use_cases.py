@@ -104,17 +104,28 @@ class Parts(PortableParts, McpParts):
 
         return jwt_access(rules, KeySet(settings.jwt_keys).claims_of)
 
+    def _let_callers_in(self) -> None:
+        """Give the app what the routes of all slices ask for: who may call, and how much."""
+        from skillroute.core.http.auth import Access
+        from skillroute.core.http.lanes import Lanes
+        from skillroute.core.rationing.work import Work
+
+        self.use_cases |= {Access: self.access, Lanes: self.lanes, Work: self.work}
+
     def search_routers(self) -> list[APIRouter]:
         """Return the routes of the search function."""
+        self._let_callers_in()
         from skillroute.core.documents.refused import RefusedTexts
+        from skillroute.core.documents.verify import Verify
+        from skillroute.core.http import verify_routes
         from skillroute.core.http.health import health_router
-        from skillroute.core.http.verify_routes import verify_router
 
+        self.use_cases[Verify] = self.verify
         return [
-            *self.tool_search_routers(self.access),
-            *self.registry_search_routers(self.access),
-            *self.message_routers(self.access),
-            verify_router(self.verify, self.access, self.lanes),
+            *self.tool_search_routers(),
+            *self.registry_search_routers(),
+            *self.message_routers(),
+            verify_routes.router,
             health_router(
                 self.replica,
                 self.query_embedder,
@@ -128,16 +139,18 @@ class Parts(PortableParts, McpParts):
 
     def catalog_routers(self) -> list[APIRouter]:
         """Return the routes of the catalog function."""
+        self._let_callers_in()
         return [
-            *self.catalogue_routers(self.access),
-            *self.registry_routers(self.access),
-            *self.mail_routers(self.access),
-            *self.portable_routers(self.access),
+            *self.catalogue_routers(),
+            *self.registry_routers(),
+            *self.mail_routers(),
+            *self.portable_routers(),
         ]
 
     def skills_routers(self) -> list[APIRouter]:
         """Return the routes of the skills function."""
-        return self.skill_routers(self.access)
+        self._let_callers_in()
+        return self.skill_routers()
 
     def mcp_routers(self) -> list[APIRouter]:
         """Return the routes of the protocol that agents speak."""

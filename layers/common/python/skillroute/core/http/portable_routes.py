@@ -1,6 +1,7 @@
 """`/api/v1/export` and `/api/v1/import`: all that an organisation has, as lines (docs/adr/0052)."""
 
-# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from __future__ import annotations
+
 from typing import Annotated, Any, ClassVar
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -8,11 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.errors.model import InvalidInput
-from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkTextsRoute
 from skillroute.core.http.bulk_answers import DryRun, Result, UpsertCounts, bare_list_of
 from skillroute.core.http.docs import BUDGET, ERRORS
 from skillroute.core.http.lanes import Lanes
+from skillroute.core.http.use_cases import given, require
 from skillroute.core.input.text_fields import Text
 from skillroute.core.portable.cursor import MAX_LENGTH
 from skillroute.core.portable.export import Export
@@ -57,7 +58,7 @@ class LineResult(Result):
     kind: str | None = Field(description="That of the line; null where it is none of any kind.")
 
     @classmethod
-    def of(cls, outcome: LineOutcome) -> "LineResult":
+    def of(cls, outcome: LineOutcome) -> LineResult:
         """Return what the API says of an outcome."""
         return cls(**cls.shared(outcome, "line"), kind=outcome.kind)
 
@@ -69,44 +70,47 @@ class ImportResponse(UpsertCounts):
     result_type: ClassVar = LineResult
 
 
-def portable_router(export: Export, restore: ImportLines, access: Access, lanes: Lanes) -> APIRouter:
-    """Return the two routes."""
-    router = APIRouter(prefix="/api/v1", tags=["operations"], route_class=BulkTextsRoute, responses=ERRORS)
-    AsAdmin = Annotated[Caller, Depends(access.require(Scope.ADMIN))]  # noqa: N806 (a type)
+router = APIRouter(prefix="/api/v1", tags=["operations"], route_class=BulkTextsRoute, responses=ERRORS)
 
-    @router.get("/export", summary="Export rows as lines", response_class=Response, responses=_EXPORT_DOC | BUDGET)
-    async def export_lines(
-        caller: AsAdmin,
-        kind: Annotated[
-            Text | None, Query(max_length=200, description=f"Comma-separated, of {_KINDS}; all without it.")
-        ] = None,
-        after: Annotated[
-            Text | None,
-            Query(
-                max_length=MAX_LENGTH,
-                description="What the last line of the page before says as `after`. That of an export's end exports "
-                "the kinds that have changed since, each whole.",
-            ),
-        ] = None,
-        limit: Annotated[int, Query(ge=1, le=1000, description="Rows of a page at most.")] = 500,
-    ) -> Response:
-        """Return a page of the rows that are the caller's own, in a form that `POST /api/v1/import` takes."""
-        kinds = [name.strip() for name in (kind or "").split(",") if name.strip()]
-        if kind is not None and not kinds:
-            raise InvalidInput("kind", f"must name kinds, of {_KINDS}, or be left out")
+AsAdmin = Annotated[Caller, Depends(require(Scope.ADMIN))]
 
-        def page() -> bytes:
-            return b"".join(line + b"\n" for line in export(kinds, after, caller, limit=limit))
 
-        lines = await lanes.charged(caller, _PAGE_UNITS + limit * _ROW_UNITS, page)
-        return Response(lines, media_type=_NDJSON)
+@router.get("/export", summary="Export rows as lines", response_class=Response, responses=_EXPORT_DOC | BUDGET)
+async def export_lines(
+    caller: AsAdmin,
+    export: Annotated[Export, given(Export)],
+    lanes: Annotated[Lanes, given(Lanes)],
+    kind: Annotated[
+        Text | None, Query(max_length=200, description=f"Comma-separated, of {_KINDS}; all without it.")
+    ] = None,
+    after: Annotated[
+        Text | None,
+        Query(
+            max_length=MAX_LENGTH,
+            description="What the last line of the page before says as `after`. That of an export's end exports "
+            "the kinds that have changed since, each whole.",
+        ),
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=1000, description="Rows of a page at most.")] = 500,
+) -> Response:
+    """Return a page of the rows that are the caller's own, in a form that `POST /api/v1/import` takes."""
+    kinds = [name.strip() for name in (kind or "").split(",") if name.strip()]
+    if kind is not None and not kinds:
+        raise InvalidInput("kind", f"must name kinds, of {_KINDS}, or be left out")
 
-    @router.post("/import", summary=f"Import up to {MAX_LINES} lines of an export")
-    def import_lines(body: ImportBody, caller: AsAdmin, dry_run: DryRun = False) -> ImportResponse:
-        """Write lines as the caller's own; each is judged on its own, and what is there already is left alone.
+    def page() -> bytes:
+        return b"".join(line + b"\n" for line in export(kinds, after, caller, limit=limit))
 
-        A dry run knows what is stored and the lines of its own call: what they name must be among these.
-        """
-        return ImportResponse.of(restore(body.lines, caller, dry_run=dry_run))
+    lines = await lanes.charged(caller, _PAGE_UNITS + limit * _ROW_UNITS, page)
+    return Response(lines, media_type=_NDJSON)
 
-    return router
+
+@router.post("/import", summary=f"Import up to {MAX_LINES} lines of an export")
+def import_lines(
+    body: ImportBody, caller: AsAdmin, restore: Annotated[ImportLines, given(ImportLines)], dry_run: DryRun = False
+) -> ImportResponse:
+    """Write lines as the caller's own; each is judged on its own, and what is there already is left alone.
+
+    A dry run knows what is stored and the lines of its own call: what they name must be among these.
+    """
+    return ImportResponse.of(restore(body.lines, caller, dry_run=dry_run))

@@ -1,6 +1,7 @@
 """`/api/v1/verify`: the check of everything, where an index is at hand."""
 
-# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from __future__ import annotations
+
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
@@ -12,10 +13,10 @@ from skillroute.core.documents.collection import counted_as
 from skillroute.core.documents.verify import Verify
 from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.errors.model import Forbidden
-from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import BUDGET, ERRORS
 from skillroute.core.http.lanes import Lanes
+from skillroute.core.http.use_cases import given, require
 
 
 class FindingOut(BaseModel):
@@ -41,21 +42,19 @@ COST = 200.0
 """Units of a plain search, over 10,000 tools."""
 
 
-def verify_router(verify: Verify, access: Access, lanes: Lanes) -> APIRouter:
-    """Return the route of the check."""
-    router = APIRouter(
-        prefix="/api/v1/verify", tags=["operations"], route_class=SafeJsonRoute, responses=ERRORS | BUDGET
-    )
-    AsAdmin = Annotated[Caller, Depends(access.require(Scope.ADMIN))]  # noqa: N806 (a type)
+router = APIRouter(prefix="/api/v1/verify", tags=["operations"], route_class=SafeJsonRoute, responses=ERRORS | BUDGET)
 
-    @router.get("", response_model=VerifyResponse, summary="Check everything")
-    async def verify_everything(caller: AsAdmin) -> BaseModel:
-        """Recompute from the tables what is stored twice, and compare it: 2 s for 10,000 tools."""
-        if not caller.runs_deployment:
-            raise Forbidden("the check sees every organisation: it needs a token of none", ErrorCode.OPERATOR_ONLY)
-        report = await lanes.charged(caller, COST, verify)
-        findings = [FindingOut(rule=f.rule, subject=f.subject, detail=f.detail) for f in report.findings]
-        checked = {field: report.checked[collection] for field, collection in _COUNT_OF.items()}
-        return VerifyResponse(ok=not findings, **checked, findings=findings)
 
-    return router
+@router.get("", response_model=VerifyResponse, summary="Check everything")
+async def verify_everything(
+    caller: Annotated[Caller, Depends(require(Scope.ADMIN))],
+    verify: Annotated[Verify, given(Verify)],
+    lanes: Annotated[Lanes, given(Lanes)],
+) -> BaseModel:
+    """Recompute from the tables what is stored twice, and compare it: 2 s for 10,000 tools."""
+    if not caller.runs_deployment:
+        raise Forbidden("the check sees every organisation: it needs a token of none", ErrorCode.OPERATOR_ONLY)
+    report = await lanes.charged(caller, COST, verify)
+    findings = [FindingOut(rule=f.rule, subject=f.subject, detail=f.detail) for f in report.findings]
+    checked = {field: report.checked[collection] for field, collection in _COUNT_OF.items()}
+    return VerifyResponse(ok=not findings, **checked, findings=findings)

@@ -3,7 +3,8 @@
 Arguments are judged by the tools themselves, so that MCP refuses the same with the same words.
 """
 
-# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -11,9 +12,9 @@ from fastapi import APIRouter, Body, Depends
 from fastapi.responses import JSONResponse
 
 from skillroute.core.caller import Caller, Scope
-from skillroute.core.http.auth import Access
 from skillroute.core.http.body import PrivateJsonRoute
 from skillroute.core.http.docs import BUDGET, ERRORS
+from skillroute.core.http.use_cases import given, require
 from skillroute.core.rationing.work import Work
 from skillroute.mail.search.invocation import InvocationBudget
 from skillroute.mail.search.tools.arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT, Tool
@@ -21,32 +22,9 @@ from skillroute.mail.search.tools.schemas import SEARCH_MESSAGES_ANSWER, SEARCH_
 from skillroute.mail.search.tools.search import MessageTools
 
 Arguments = Annotated[dict[str, Any], Body()]
-
-
-def message_tool_router(tools: MessageTools, access: Access, work: Work) -> APIRouter:
-    """Return the routes over the two tools."""
-    router = APIRouter(
-        prefix="/api/v1/tools", tags=["messages"], route_class=PrivateJsonRoute, responses=ERRORS | BUDGET
-    )
-    AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
-
-    @router.post("/search_messages", **_documented(SEARCH_MESSAGES, SEARCH_MESSAGES_ANSWER))
-    def call_search_messages(arguments: Arguments, caller: AsCaller, budget: InvocationBudget) -> JSONResponse:
-        """Search the messages of one project, and say what else might help.
-
-        What is written into the query as `from:`, `thread:`, `importance:`, `before:` or `after:` is searched as words
-        and reported as a hint; arguments filter.
-        """
-        with work(caller, 1.0):
-            return JSONResponse(tools.search_messages(arguments, caller, budget))
-
-    @router.post("/search_messages_product", **_documented(SEARCH_MESSAGES_PRODUCT, SEARCH_MESSAGES_PRODUCT_ANSWER))
-    def call_search_messages_product(arguments: Arguments, caller: AsCaller, budget: InvocationBudget) -> JSONResponse:
-        """Search the messages of all projects of a product that the caller may see."""
-        with work(caller, 1.0):
-            return JSONResponse(tools.search_messages_product(arguments, caller, budget))
-
-    return router
+AsCaller = Annotated[Caller, Depends(require(Scope.SEARCH))]
+Tools = Annotated[MessageTools, given(MessageTools)]
+Admission = Annotated[Work, given(Work)]
 
 
 def _documented(tool: Tool, answer: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,3 +39,28 @@ def _documented(tool: Tool, answer: Mapping[str, Any]) -> dict[str, Any]:
         "responses": {200: content(answer)},
         "openapi_extra": {"requestBody": content(tool.schema)},
     }
+
+
+router = APIRouter(prefix="/api/v1/tools", tags=["messages"], route_class=PrivateJsonRoute, responses=ERRORS | BUDGET)
+
+
+@router.post("/search_messages", **_documented(SEARCH_MESSAGES, SEARCH_MESSAGES_ANSWER))
+def call_search_messages(
+    arguments: Arguments, caller: AsCaller, tools: Tools, work: Admission, budget: InvocationBudget
+) -> JSONResponse:
+    """Search the messages of one project, and say what else might help.
+
+    What is written into the query as `from:`, `thread:`, `importance:`, `before:` or `after:` is searched as words
+    and reported as a hint; arguments filter.
+    """
+    with work(caller, 1.0):
+        return JSONResponse(tools.search_messages(arguments, caller, budget))
+
+
+@router.post("/search_messages_product", **_documented(SEARCH_MESSAGES_PRODUCT, SEARCH_MESSAGES_PRODUCT_ANSWER))
+def call_search_messages_product(
+    arguments: Arguments, caller: AsCaller, tools: Tools, work: Admission, budget: InvocationBudget
+) -> JSONResponse:
+    """Search the messages of all projects of a product that the caller may see."""
+    with work(caller, 1.0):
+        return JSONResponse(tools.search_messages_product(arguments, caller, budget))
