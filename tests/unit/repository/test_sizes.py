@@ -9,12 +9,32 @@ ROOT = Path(__file__).parents[3]
 SUFFIXES = {".py", ".sql"}
 # Lines of Python and SQL, with room for a tenth when they were set (2026-11-27).
 LINES = {
+    "layers/common/python/skillroute/catalogue": 3_500,
+    "layers/common/python/skillroute/core": 24_800,
+    "layers/common/python/skillroute/mail": 7_700,
+    "layers/common/python/skillroute/mcp": 2_800,
+    "layers/common/python/skillroute/registry": 5_000,
+    "layers/common/python/skillroute/search": 5_000,
+    "layers/common/python/skillroute/skills": 9_500,
+    "layers/common/python/skillroute/wiring": 2_000,
+    "local": 26_800,
+    "clients/python/skillroute_client": 5_200,
+    "benchmarks": 8_800,
+    "training": 5_300,
+    "tests": 101_000,
 }  # fmt: skip
 MAX_FILE_LINES, MAX_FUNCTION_LINES = 300, 50
 # A script that builds the models of a layer.
 LONG_FILES = {"layers/inference/build_model.py"}
 # Commands whose parameters are their options, and what sets up a whole program.
 LONG_FUNCTIONS = {
+    "layers/common/python/skillroute/core/http/health.py:health_report",
+    "local/skillroute_local/commands/eval_.py:eval_",
+    "local/skillroute_local/commands/import_.py:import_",
+    "local/skillroute_local/commands/search.py:search",
+    "local/skillroute_local/console/app.py:console_app",
+    "local/skillroute_local/mcp_servers/config.py:read_servers",
+    "local/skillroute_local/up.py:up",
 }  # fmt: skip
 SHIPPED = ("layers", "local", "clients/python/skillroute_client", "functions", "benchmarks")
 

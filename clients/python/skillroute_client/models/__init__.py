@@ -1,6 +1,7 @@
 """The request and answer models."""
 
 from skillroute_client.models.base import Answer
+from skillroute_client.models.batch import BatchAnswer, BatchError, BatchMetadata, BatchResult
 from skillroute_client.models.catalogue import (
     Agent,
     AgentSkill,
@@ -24,10 +25,6 @@ from skillroute_client.models.mail import (
 )
 from skillroute_client.models.search import (
     AgentMatch,
-    BatchAnswer,
-    BatchError,
-    BatchMetadata,
-    BatchResult,
     Duplicate,
     FoundTool,
     Matches,

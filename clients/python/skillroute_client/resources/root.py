@@ -12,15 +12,8 @@ from pydantic import TypeAdapter
 from skillroute_client.calls import Call, Calls, given, one, path_of
 from skillroute_client.engines import M
 from skillroute_client.lines import Earlier
-from skillroute_client.models.search import (
-    BatchAnswer,
-    Matches,
-    McpAnswer,
-    RegistryAnswer,
-    SearchAnswer,
-    SkillMatch,
-    ToolMatch,
-)
+from skillroute_client.models.batch import BatchAnswer
+from skillroute_client.models.search import Matches, McpAnswer, RegistryAnswer, SearchAnswer, SkillMatch, ToolMatch
 from skillroute_client.models.status import Health, Verification
 from skillroute_client.models.written import Imported
 from skillroute_client.operations import Resource, operation, paged
