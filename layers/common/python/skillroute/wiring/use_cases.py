@@ -114,27 +114,26 @@ class Parts(PortableParts, McpParts):
 
     def search_routers(self) -> list[APIRouter]:
         """Return the routes of the search function."""
-        self._let_callers_in()
         from skillroute.core.documents.refused import RefusedTexts
         from skillroute.core.documents.verify import Verify
-        from skillroute.core.http import verify_routes
-        from skillroute.core.http.health import health_router
+        from skillroute.core.http import health, verify_routes
 
+        self._let_callers_in()
         self.use_cases[Verify] = self.verify
+        self.use_cases[health.HealthReport] = health.HealthReport(
+            self.replica,
+            self.query_embedder,
+            RefusedTexts(self.database).count,
+            self.of(SearchSettings).default_mode,
+            self.recent_searches,
+            reranks=self.of(RerankSettings).rerank_provider != "none",
+        )
         return [
             *self.tool_search_routers(),
             *self.registry_search_routers(),
             *self.message_routers(),
             verify_routes.router,
-            health_router(
-                self.replica,
-                self.query_embedder,
-                RefusedTexts(self.database).count,
-                self.access,
-                self.of(SearchSettings).default_mode,
-                self.recent_searches,
-                reranks=self.of(RerankSettings).rerank_provider != "none",
-            ),
+            health.router,
         ]
 
     def catalog_routers(self) -> list[APIRouter]:

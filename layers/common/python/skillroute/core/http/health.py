@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field, create_model
@@ -11,7 +12,7 @@ from pydantic import BaseModel, Field, create_model
 from skillroute import __version__
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.documents.collection import counted_as
-from skillroute.core.documents.replica_port import IndexReplica
+from skillroute.core.documents.replica_port import IndexReplica, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors.model import (
@@ -22,9 +23,9 @@ from skillroute.core.errors.model import (
     IndexUnavailable,
     SkillrouteError,
 )
-from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import IDENTITY, UNKNOWN_PARAMETER
+from skillroute.core.http.use_cases import anyone, given
 from skillroute.core.observability import counts, logger
 from skillroute.core.recent_searches import FoundNothing, RecentSearches, StageTimes
 from skillroute.core.search_run import SearchMode
@@ -98,49 +99,91 @@ _OF_OPERATORS = (
 )
 
 
-def health_router(
-    replica: IndexReplica,
-    embedder: QueryEmbedder,
-    refused: Callable[[], int],
-    access: Access,
-    default_mode: SearchMode,
-    recent: RecentSearches,
-    *,
-    reranks: bool = False,
-) -> APIRouter:
-    """Return the two routes. They show versions and outages, so any identity will do, and none will not.
+@dataclass(frozen=True)
+class HealthReport:
+    """Asks all parts how they stand.
 
-    Numbers are of all organisations: they are for the operator of the deployment, as one more or less would show what
-    another organisation writes (decision 30).
+    Attributes
+    ----------
+    replica : IndexReplica
+    embedder : QueryEmbedder
+    refused : callable
+        Counts texts that the model does not take.
+    default_mode : str
+        Ranks the searches that name no mode.
+    recent : RecentSearches
+    reranks : bool
+        Whether there is a reranker.
     """
-    router = APIRouter(tags=["operations"], route_class=SafeJsonRoute, responses=IDENTITY | UNKNOWN_PARAMETER)
-    report = health_report(replica, embedder, refused, default_mode, recent, reranks=reranks)
-    anyone = Depends(access.anyone())
 
-    def report_to(caller: Caller) -> HealthBase:
+    replica: IndexReplica
+    embedder: QueryEmbedder
+    refused: Callable[[], int]
+    default_mode: SearchMode
+    recent: RecentSearches
+    reranks: bool
+
+    def to(self, caller: Caller) -> HealthBase:
+        """Return how the parts stand.
+
+        Numbers are of all organisations: they are for the operator of the deployment, as one more or less would show
+        what another organisation writes (decision 30).
+        """
         asker = Asker(org_id=caller.org_id, scopes=sorted(caller.scopes))
         hidden = () if caller.runs_deployment else _OF_OPERATORS
-        return report().model_copy(update={"caller": asker, **dict.fromkeys(hidden)})
+        return self._report().model_copy(update={"caller": asker, **dict.fromkeys(hidden)})
 
-    @router.get("/health", response_model=Health, summary="How the parts stand; 200 as long as the process answers")
-    def get_health(caller: Caller = anyone) -> HealthBase:
-        """Say how the parts stand. The numbers are for callers who run the deployment, and null for others."""
-        return report_to(caller)
+    def _report(self) -> HealthBase:
+        index, problems = self._parts()
+        database, model = problems.get("database"), problems.get("embedding_model")
+        index_problem = problems.get("index") or database
+        is_stale = index is not None and index.stale
+        modes: list[SearchMode] = ["semantic", "lexical", "hybrid"]
+        return Health(
+            status="unavailable" if index_problem is not None else "degraded" if model or is_stale else "ok",
+            version=__version__,
+            # By words alone no search needs the model.
+            search_mode="lexical-only" if model and self.default_mode != "lexical" else self.default_mode,
+            modes=[*modes, "hybrid_rerank"] if self.reranks else modes,
+            dependencies={
+                "database": Dependency(ok=database is None, detail=database),
+                "index": Dependency(ok=index_problem is None, detail=index_problem or (_BEHIND if is_stale else None)),
+                "embedding_model": Dependency(ok=model is None, detail=model),
+            },
+            index_lag=index.lag if index else None,
+            index_rebuilding=index.rebuilding if index else False,
+            embedding_refused=self._count_refused() if database is None else None,
+            counts=counts(),
+            latency=self.recent.latency(),
+            found_nothing=self.recent.found_nothing(),
+            **{field: index.counts.get(of, 0) if index else None for field, of in _COUNT_OF.items()},
+        )
 
-    @router.get(
-        "/ready",
-        response_model=Health,
-        summary="Whether searches are answered; 503 when they are not",
-        responses={503: {"model": Health, "description": "Searches are not answered."}},
-    )
-    def get_readiness(response: Response, caller: Caller = anyone) -> HealthBase:
-        """Say the same as `/health`, with a status that load balancers understand."""
-        found = report_to(caller)
-        if found.status == "unavailable":
-            response.status_code = 503
-        return found
+    def _parts(self) -> tuple[IndexStatus | None, dict[str, str]]:
+        """Return the status of the index, and of each part that is away why."""
+        index, problems = None, {}
+        if not self.embedder.model():
+            problems["embedding_model"] = EmbeddingUnavailable.public_message
+        try:
+            index = self.replica.status()  # first: borrowing the index brings it up to date
+            with self.replica.current() as lent:
+                problem = problems.get("embedding_model") or _model_problem(self.embedder, lent.model)
+                if problem is not None:
+                    problems["embedding_model"] = problem
+                if not index.ready:
+                    index = self.replica.status()
+        except SkillrouteError as error:
+            logger.warning("dependency unavailable", extra={"reason": str(error)})
+            known = error if isinstance(error, DependencyUnavailable) else IndexUnavailable
+            problems["database" if isinstance(error, DatabaseUnavailable) else "index"] = known.public_message
+        return index, problems
 
-    return router
+    def _count_refused(self) -> int | None:
+        try:
+            return self.refused()
+        except SkillrouteError as error:
+            logger.warning("dependency unavailable", extra={"reason": str(error)})
+            return None
 
 
 def _model_problem(embedder: QueryEmbedder, model: EmbeddingModel) -> str | None:
@@ -151,75 +194,28 @@ def _model_problem(embedder: QueryEmbedder, model: EmbeddingModel) -> str | None
     return EmbeddingUnavailable.public_message if embedder.failure(model) else None
 
 
-def health_report(
-    replica: IndexReplica,
-    embedder: QueryEmbedder,
-    refused: Callable[[], int],
-    default_mode: SearchMode,
-    recent: RecentSearches,
-    *,
-    reranks: bool,
-) -> Callable[[], HealthBase]:
-    """Return a function that asks all parts how they stand.
+router = APIRouter(tags=["operations"], route_class=SafeJsonRoute, responses=IDENTITY | UNKNOWN_PARAMETER)
 
-    `refused` counts texts that the model does not take; `default_mode` ranks the searches that name no mode; `reranks`
-    says whether there is a reranker.
-    """
+# Versions and outages are for any identity, and for none but those.
+Anyone = Annotated[Caller, Depends(anyone())]
+Report = Annotated[HealthReport, given(HealthReport)]
 
-    def count_refused() -> int | None:
-        try:
-            return refused()
-        except SkillrouteError as error:
-            logger.warning("dependency unavailable", extra={"reason": str(error)})
-            return None
 
-    modes: list[SearchMode] = ["semantic", "lexical", "hybrid"]
-    if reranks:
-        modes.append("hybrid_rerank")
+@router.get("/health", response_model=Health, summary="How the parts stand; 200 as long as the process answers")
+def get_health(caller: Anyone, report: Report) -> HealthBase:
+    """Say how the parts stand. The numbers are for callers who run the deployment, and null for others."""
+    return report.to(caller)
 
-    def report() -> HealthBase:
-        database_problem = index_problem = index = None
-        model_problem = None if embedder.model() else EmbeddingUnavailable.public_message
-        try:
-            index = replica.status()  # first: borrowing the index brings it up to date
-            with replica.current() as lent:
-                model_problem = model_problem or _model_problem(embedder, lent.model)
-                if not index.ready:
-                    index = replica.status()
-        except SkillrouteError as error:
-            logger.warning("dependency unavailable", extra={"reason": str(error)})
-            problem = (
-                error.public_message if isinstance(error, DependencyUnavailable) else IndexUnavailable.public_message
-            )
-            if isinstance(error, DatabaseUnavailable):
-                database_problem = problem
-            else:
-                index_problem = problem
-        answered = database_problem is None and index_problem is None
-        is_stale = index is not None and index.stale
-        contents: dict[str, Any] = {
-            field: index.counts.get(collection, 0) if index else None for field, collection in _COUNT_OF.items()
-        }
-        return Health(
-            status="unavailable" if not answered else "degraded" if model_problem or is_stale else "ok",
-            version=__version__,
-            # By words alone no search needs the model.
-            search_mode="lexical-only" if model_problem and default_mode != "lexical" else default_mode,
-            modes=modes,
-            dependencies={
-                "database": Dependency(ok=database_problem is None, detail=database_problem),
-                "index": Dependency(
-                    ok=answered, detail=index_problem or database_problem or (_BEHIND if is_stale else None)
-                ),
-                "embedding_model": Dependency(ok=model_problem is None, detail=model_problem),
-            },
-            index_lag=index.lag if index else None,
-            index_rebuilding=index.rebuilding if index else False,
-            embedding_refused=count_refused() if database_problem is None else None,
-            counts=counts(),
-            latency=recent.latency(),
-            found_nothing=recent.found_nothing(),
-            **contents,
-        )
 
-    return report
+@router.get(
+    "/ready",
+    response_model=Health,
+    summary="Whether searches are answered; 503 when they are not",
+    responses={503: {"model": Health, "description": "Searches are not answered."}},
+)
+def get_readiness(response: Response, caller: Anyone, report: Report) -> HealthBase:
+    """Say the same as `/health`, with a status that load balancers understand."""
+    found = report.to(caller)
+    if found.status == "unavailable":
+        response.status_code = 503
+    return found

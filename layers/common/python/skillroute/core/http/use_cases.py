@@ -31,15 +31,21 @@ def given(type_: type[Any]) -> Any:
 
 
 class _ScopeGuard(Guard):
-    """The guard of a scope that the access of the request's app makes."""
+    """The guard of a scope, or of none, that the access of the request's app makes."""
 
-    def __init__(self, scope: Scope) -> None:
-        self._scope: Scope = scope
+    def __init__(self, scope: Scope | None) -> None:
+        self._scope = scope
 
     async def __call__(self, request: Request) -> Caller:
-        return await use_case(request, Access).require(self._scope)(request)
+        access = use_case(request, Access)
+        return await (access.anyone() if self._scope is None else access.require(self._scope))(request)
 
 
 def require(scope: Scope) -> Guard:
     """Return the dependency on a caller with a scope."""
     return _ScopeGuard(scope)
+
+
+def anyone() -> Guard:
+    """Return the dependency on a caller who can be identified, whatever their scopes."""
+    return _ScopeGuard(None)
