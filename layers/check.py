@@ -20,8 +20,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from skillroute.catalogue.collection import TOOL_DOCUMENTS
-
 ROOT = Path(__file__).parents[1]
 NOBODY = "http://127.0.0.1:1"
 EVENTS = {
@@ -141,6 +139,7 @@ def embeds_and_classifies(model: Path) -> None:
 
 def finds() -> None:
     """Write to the embedded index, and search it both ways."""
+    from skillroute.catalogue.collection import TOOL_DOCUMENTS
     from skillroute.core.documents.index.edge import EdgeIndex
     from skillroute.core.documents.model import IndexFilter, IndexRecord
 
@@ -158,6 +157,7 @@ def finds() -> None:
 
 def asks_qdrant() -> None:
     """Send a search to a Qdrant server that nobody serves."""
+    from skillroute.catalogue.collection import TOOL_DOCUMENTS
     from skillroute.core.documents.index.qdrant import QdrantIndex
     from skillroute.core.documents.model import IndexFilter
     from skillroute.core.errors.model import IndexUnavailable

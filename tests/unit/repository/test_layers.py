@@ -9,6 +9,7 @@ import itertools
 import re
 import runpy
 import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -93,3 +94,11 @@ def test_what_is_no_library_keeps_its_symbols(drop_symbols: Any) -> None:
         file = io.BytesIO(content)
         drop_symbols(file)
         assert file.getvalue() == content
+
+
+def test_the_check_of_the_layers_starts_without_any_package() -> None:
+    """It runs as Lambda does, with nothing installed: what it checks comes onto its path first."""
+    started = subprocess.run(
+        [sys.executable, "-I", "-S", str(LAYERS / "check.py")], capture_output=True, text=True, check=False
+    )
+    assert "main() missing" in started.stderr

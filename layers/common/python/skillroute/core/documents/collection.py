@@ -107,6 +107,8 @@ def collections() -> tuple[Collection, ...]:
     for folder in files("skillroute").iterdir():
         if folder.is_dir() and folder.joinpath("collection.py").is_file():
             found.append(import_module(f"skillroute.{folder.name}.collection").COLLECTION)
+    if len({collection.place for collection in found}) < len(found):
+        raise ValueError("two collections have the same place")
     return tuple(sorted(found, key=lambda collection: collection.place))
 
 

@@ -112,11 +112,12 @@ def embed_committed(database: Database, embedder: Embedder, waiting: Waiting, de
     refused: set[str] = set()
     try:
         model = embedder.model
+        if deadline is None:
+            refused = database.read(lambda session: rows(session).refused(keys, model))
+            return Embedded(complete=False, refused=frozenset(refused))
         tasks, refused = database.read(
             lambda session: (rows(session).tasks(keys, model), rows(session).refused(keys, model))
         )
-        if deadline is None:
-            return Embedded(complete=False, refused=frozenset(refused))
         made = embed_within(embedder, [task.texts for task in tasks], deadline, what=what)
         pairs = list(zip(tasks, made, strict=False))
         store_made(database, rows, model, pairs)

@@ -64,7 +64,7 @@ def create_app(
         generate_unique_id_function=attrgetter("name"),  # operation ids are the names of functions
         redirect_slashes=False,  # to a host that the request names, and before anybody is asked who they are
     )
-    app.state.use_cases = use_cases or {}
+    app.state.use_cases = {} if use_cases is None else use_cases
     app.add_middleware(Compressed, but=too_large or {})
     app.add_middleware(BodyLimit, answers=too_large)
     app.add_middleware(TimeLimit)
