@@ -10,7 +10,7 @@ from skillroute.catalogue import repository as items
 from skillroute.catalogue.model import ItemFilter
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.postgres.database import Database, Session
-from skillroute.mail import repository as mail
+from skillroute.mail import lists as mail
 from skillroute.mail.model import MessageFilter
 from skillroute.mail.repository import MailRepository
 from skillroute.registry import repository as registry

@@ -41,7 +41,7 @@ def test_tools_beyond_the_first_are_found_by_their_server(
     run: CommandLine, api: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answered(api.put("/api/v1/servers", json={"servers": [{"path": "/mail", "name": "Mail"}]}))
-    monkeypatch.setattr("skillroute_local.commands.completion._MAX_COUNT", 1)  # that one is of the calendar
+    monkeypatch.setattr("skillroute_local.commands.completion._MAX_COMPLETIONS", 1)  # that one is of the calendar
     assert offered(run, "skillroute get tool ma") == ["mail/"]
     assert offered(run, "skillroute get tool mail/s") == ["mail/send_mail"]
 

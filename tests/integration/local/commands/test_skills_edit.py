@@ -76,7 +76,7 @@ def test_two_people_lose_nothing(run: CommandLine, editor: Editor, api: httpx.Cl
     # THEN theirs stays, it is shown, and what was written is kept
     assert done.exit_code == 1
     assert "-name: Mail\n+name: Post\n" in done.stderr
-    assert "somebody else changed skill mail since you opened it, and nothing was written" in done.stderr
+    assert "another user changed skill mail since you opened it; nothing was stored" in done.stderr
     assert (run.json("get", "skill", "mail")["name"], run.json("get", "skill", "mail")["description"]) == (
         "Post",
         "Letters to people.",
