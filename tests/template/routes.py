@@ -50,7 +50,7 @@ def scopes_of_routes() -> dict[str, str | None]:
         for route in router.routes:
             assert isinstance(route, APIRoute)
             # What has no guard is open to anybody: `OPEN` names it.
-            (scope,) = {each._scope for each in _guards(route.dependant)} or {None}
+            (scope,) = {each.scope for each in _guards(route.dependant)} or {None}
             for method in route.methods:
                 scopes[key(method, route.path)] = None if scope is None else scope.value
     return scopes

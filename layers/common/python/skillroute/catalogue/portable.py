@@ -14,7 +14,7 @@ from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
 from skillroute.catalogue.model import ItemKey, are_packaged
 from skillroute.catalogue.servers import ServersOfItems
 from skillroute.catalogue.sync import ITEMS, MAX_ITEMS, SyncReport
-from skillroute.catalogue.write import ItemOutcome, ItemSteps, PlacedItem
+from skillroute.catalogue.write import AroundItem, ItemOutcome, ItemSteps
 from skillroute.core.bulk.write import Diff, Stored, Vectors, Writer, write_many
 from skillroute.core.caller import Caller
 from skillroute.core.errors.model import InvalidInput
@@ -124,23 +124,10 @@ class _Beside(Generic[D]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Restored(Generic[D]):
+class _Restored(AroundItem, Generic[D]):
     """A line as it was read."""
 
-    placed: PlacedItem
     beside: _Beside[D]
-
-    @property
-    def index(self) -> int:
-        return self.placed.index
-
-    @property
-    def key(self) -> ItemKey:
-        return self.placed.key
-
-    @property
-    def names(self) -> dict[str, object]:
-        return self.placed.names
 
 
 class _RestoreSteps(Generic[D]):

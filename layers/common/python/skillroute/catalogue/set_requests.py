@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from skillroute.catalogue.access import visible_item
-from skillroute.catalogue.model import Item, ItemKey, ToolRequest, are_peoples
+from skillroute.catalogue.model import Item, ToolRequest, are_peoples
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.catalogue.rows import IncomingItem
 from skillroute.catalogue.servers import ServersOfItems
 from skillroute.catalogue.sync import ITEMS
-from skillroute.catalogue.write import ItemOutcome, ItemSteps, PlacedItem
+from skillroute.catalogue.write import AroundItem, ItemOutcome, ItemSteps, PlacedItem
 from skillroute.core.bulk.write import Diff, Stored, Vectors, Writer, write_many
 from skillroute.core.caller import Caller
 from skillroute.core.errors.model import InvalidInput, NotFound
@@ -64,23 +64,10 @@ class SetRequests:
 
 
 @dataclass(frozen=True, slots=True)
-class _Requested:
+class _Requested(AroundItem):
     """An item with its new requests, and as it was read."""
 
-    placed: PlacedItem
     seen: Item
-
-    @property
-    def index(self) -> int:
-        return self.placed.index
-
-    @property
-    def key(self) -> ItemKey:
-        return self.placed.key
-
-    @property
-    def names(self) -> dict[str, object]:
-        return self.placed.names
 
 
 class _RequestSteps:

@@ -69,6 +69,25 @@ class PlacedItem:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class AroundItem:
+    """An item as it was read, for calls that say more of it than the item."""
+
+    placed: PlacedItem
+
+    @property
+    def index(self) -> int:
+        return self.placed.index
+
+    @property
+    def key(self) -> ItemKey:
+        return self.placed.key
+
+    @property
+    def names(self) -> dict[str, object]:
+        return self.placed.names
+
+
 class ItemSteps:
     """Writes items, or one alone.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -28,15 +29,32 @@ ClaimsOf = Callable[[str], Mapping[str, Any]]
 _BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*)", re.IGNORECASE)  # RFC 6750, section 2.1
 
 
-class Guard:
+class Guard(ABC):
     """A dependency that answers with the caller, or refuses.
+
+    Parameters
+    ----------
+    scope : Scope or None
+        What the caller must be allowed; None lets in any caller who can be identified.
+    """
+
+    def __init__(self, scope: Scope | None) -> None:
+        self.scope = scope
+
+    @abstractmethod
+    async def __call__(self, request: Request) -> Caller:
+        """Return the caller. Raises `Unauthenticated` and `Forbidden`."""
+
+
+class IdentityGuard(Guard):
+    """A guard that asks who sends a request.
 
     Parameters
     ----------
     identify : callable
         Says who sends a request; raises `Unauthenticated`.
     scope : Scope or None
-        What the caller must be allowed; None lets in any caller who can be identified.
+        See `Guard`.
     scope_prefix : str
         What tokens put before scopes.
     metadata_path : str, optional
@@ -46,15 +64,10 @@ class Guard:
     def __init__(
         self, identify: Identify, scope: Scope | None, scope_prefix: str = "", metadata_path: str | None = None
     ) -> None:
+        super().__init__(scope)
         self._identify = identify
-        self._scope = scope
         self._scope_prefix = scope_prefix
         self._metadata_path = metadata_path
-
-    @property
-    def scope(self) -> Scope | None:
-        """The scope that the caller needs; None lets in any caller who can be identified."""
-        return self._scope
 
     async def __call__(self, request: Request) -> Caller:
         """Return the caller. Raises `Unauthenticated` and `Forbidden`."""
@@ -70,8 +83,8 @@ class Guard:
         caller: Caller | None = getattr(request.state, "caller", None)
         if caller is None:
             caller = request.state.caller = self._identify(request)
-        if self._scope is not None and not caller.may(self._scope):
-            raise self.refusal(self._scope)
+        if self.scope is not None and not caller.may(self.scope):
+            raise self.refusal(self.scope)
         return caller
 
     def refusal(self, scope: Scope) -> Forbidden:
@@ -79,7 +92,7 @@ class Guard:
         return InsufficientScope(scope.value, self._scope_prefix + scope.value)
 
 
-class RoleGuard(Guard):
+class RoleGuard(IdentityGuard):
     """A guard of callers that have no tokens to ask scopes of."""
 
     def refusal(self, scope: Scope) -> Forbidden:
@@ -99,7 +112,9 @@ class Access:
         What tokens put before scopes.
     """
 
-    def __init__(self, identify: Identify, *, guard: type[Guard] = Guard, scope_prefix: str = "") -> None:
+    def __init__(
+        self, identify: Identify, *, guard: type[IdentityGuard] = IdentityGuard, scope_prefix: str = ""
+    ) -> None:
         self._identify = identify
         self._guard = guard
         self._scope_prefix = scope_prefix

@@ -33,12 +33,9 @@ def given(type_: type[Any]) -> Any:
 class _ScopeGuard(Guard):
     """The guard of a scope, or of none, that the access of the request's app makes."""
 
-    def __init__(self, scope: Scope | None) -> None:
-        self._scope = scope
-
     async def __call__(self, request: Request) -> Caller:
         access = use_case(request, Access)
-        return await (access.anyone() if self._scope is None else access.require(self._scope))(request)
+        return await (access.anyone() if self.scope is None else access.require(self.scope))(request)
 
 
 def require(scope: Scope) -> Guard:
