@@ -42,6 +42,7 @@ TEMPLATE = "skillroute_template"
 
 _PASSWORD = "of-no-secret"
 _numbers = itertools.count(1)
+_VACUUM_EVERY = 100
 
 Empty = Callable[[], object]
 # Without triggers and in any order; the one row of index_state stays, as no model's and with an epoch of its own.
@@ -56,6 +57,8 @@ BEGIN
         EXECUTE format('DELETE FROM mcp.%I', each.tablename);
     END LOOP;
     DELETE FROM pg_statistic USING pg_class WHERE starelid = oid AND relnamespace = 'mcp'::regnamespace;
+    -- As tables are that were never vacuumed or analysed.
+    UPDATE pg_class SET reltuples = -1 WHERE relnamespace = 'mcp'::regnamespace AND relkind = 'r' AND reltuples >= 0;
     FOR each IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'mcp' LOOP
         PERFORM setval(format('mcp.%I', each.sequencename), 1, false);
     END LOOP;
@@ -162,8 +165,8 @@ def postgres_server() -> Iterator[EmbeddedPostgres]:
         temporary_directory("skillroute-tests-") as directory,
         EmbeddedPostgres(Path(directory) / "postgres", durable=False) as server,
     ):
-        # Statistics at a moment of PostgreSQL's own, of rows that another test may have had, decide plans by chance.
-        _administer(server, "ALTER SYSTEM SET autovacuum_analyze_threshold = 2000000000")
+        # A vacuum at a moment of PostgreSQL's own changes what it takes the sizes of tables for, and with them plans.
+        _administer(server, "ALTER SYSTEM SET autovacuum = off")
         _administer(server, "SELECT pg_reload_conf()")
         yield server
 
@@ -260,8 +263,16 @@ def most_tools(monkeypatch: pytest.MonkeyPatch) -> int:
 @contextmanager
 def reusable_database(server: EmbeddedPostgres, template: str) -> Iterator[tuple[str, Empty]]:
     """Lend a copy of a template database, and what takes every row out of it."""
+    times = itertools.count(1)
     with fresh_database(server, template) as url, _connected(server, url) as run:
-        yield url, lambda: run(_EMPTY)
+
+        def empty() -> None:
+            run(_EMPTY)
+            if next(times) % _VACUUM_EVERY == 0:  # or tests would read the rows of all before them
+                run("VACUUM")
+                run(_EMPTY)
+
+        yield url, empty
 
 
 @contextmanager
