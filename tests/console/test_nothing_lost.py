@@ -180,6 +180,40 @@ def test_skills_that_were_taken_from_a_tool_and_not_saved_stay_taken(console: Co
     assert answered(console.server.http.get(f"/api/v1/tools/{tool['id']}/skills")) == before
 
 
+@pytest.mark.parametrize("drawn", ["before the refusal", "after the refusal"])
+def test_a_refusal_stays_when_the_item_is_drawn_anew(console: Console, drawn: str) -> None:
+    """What is open is read again with the list, and its answer comes when it comes: also while something is saved."""
+    [tool] = console.server.items(name="create_event")
+    console.open(f"catalogue?tool={tool['id']}")
+    heading(console, "create_event")
+    console.page.get_by_label("Skill to add").fill("unknown")
+    reading: list[Any] = []
+    checking: list[Any] = []
+    console.page.route("**/do/catalogue/tool", lambda route: reading.append(route))  # noqa: PLW0108 (a method it cannot mark)
+    console.page.get_by_role("button", name="Reload").click()
+    eventually(lambda: console.page.wait_for_timeout(20) or reading, "the tool is read again")
+    refusal = console.page.get_by_text("There is no skill unknown")
+
+    def draw_anew() -> None:
+        console.page.evaluate("document.querySelector('.detail h2').dataset.before = 'yes'")
+        reading[0].continue_()
+        console.page.locator(".detail h2:not([data-before])").wait_for()
+
+    if drawn == "before the refusal":
+        console.page.route("**/do/skills/skills", lambda route: checking.append(route))  # noqa: PLW0108
+        console.page.get_by_role("button", name="Save skills").click()
+        eventually(lambda: console.page.wait_for_timeout(20) or checking, "the skills are read")
+        draw_anew()
+        checking[0].continue_()
+    else:
+        console.page.get_by_role("button", name="Save skills").click()
+        refusal.wait_for()
+        draw_anew()
+    refusal.wait_for()
+    assert console.page.get_by_label("Skill to add").get_attribute("aria-invalid") == "true"
+    console.page.get_by_role("button", name="Discard changes").click()
+
+
 def test_a_filter_and_enter_open_the_tool_that_the_list_shows(console: Console) -> None:
     console.open("catalogue")
     console.page.get_by_role("listbox", name="Tools").focus()

@@ -52,20 +52,36 @@ export function field(label, control, hint) {
 
 /** Say below a control why what stands in it is not taken, until it is changed. */
 export function refuse(control, why) {
-  control.refusal?.();
+  const shown = nowShown(control);
+  markRefused(shown, why);
+  shown.focus();
+}
+
+/** Return the control that has taken the place of one that was drawn anew meanwhile, with the same text in it. */
+function nowShown(control) {
+  if (control.isConnected || !control.dataset.draft) return control;
+  const same = document.querySelector(`[data-draft="${CSS.escape(control.dataset.draft)}"]`);
+  return same?.value === control.value ? same : control;
+}
+
+/** Say below a control why it is refused, and leave the focus where it is. */
+export function markRefused(control, why) {
+  control.refusal?.clear();
   const says = h("small", { class: "state no refusal", role: "alert", id: `refusal-${++fields}` }, why);
   const described = control.getAttribute("aria-describedby");
-  control.refusal = () => {
-    says.remove();
-    control.removeAttribute("aria-invalid");
-    if (described) control.setAttribute("aria-describedby", described); else control.removeAttribute("aria-describedby");
-    control.refusal = null;
+  control.refusal = {
+    why,
+    clear: () => {
+      says.remove();
+      control.removeAttribute("aria-invalid");
+      if (described) control.setAttribute("aria-describedby", described); else control.removeAttribute("aria-describedby");
+      control.refusal = null;
+    },
   };
   control.setAttribute("aria-invalid", "true");
   control.setAttribute("aria-describedby", [described, says.id].filter(Boolean).join(" "));
-  control.addEventListener("input", () => control.refusal?.(), { once: true });
+  control.addEventListener("input", () => control.refusal?.clear(), { once: true });
   control.after(says);
-  control.focus();
 }
 
 export function select(options, value, listener) {

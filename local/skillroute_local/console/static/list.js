@@ -1,5 +1,5 @@
 // A list of any length: only the rows in view are elements, so that thousands scroll without stutter.
-import { fill, h } from "./dom.js";
+import { fill, h, markRefused } from "./dom.js";
 
 const SPARE = 8;
 let lists = 0;
@@ -159,13 +159,19 @@ export class Split {
     this.list = list;
   }
 
-  /** Show what is open; who types in a field of the same item goes on typing. */
+  /** Show what is open; who types in a field of the same item goes on typing, and what was refused there stays so. */
   show(...children) {
     const { activeElement: focused } = document;
     const name = this.detail.contains(focused) ? focused.dataset.draft : undefined;
     const { selectionStart, selectionEnd } = focused;
+    const refused = [...this.detail.querySelectorAll("[data-draft]")].filter((control) => control.refusal);
     fill(this.detail, ...children);
-    const same = name && this.detail.querySelector(`[data-draft="${CSS.escape(name)}"]`);
+    const again = (draft) => this.detail.querySelector(`[data-draft="${CSS.escape(draft)}"]`);
+    for (const control of refused) {
+      const same = again(control.dataset.draft);
+      if (same?.value === control.value) markRefused(same, control.refusal.why);
+    }
+    const same = name && again(name);
     if (!same) return;
     same.focus();
     same.setSelectionRange?.(selectionStart, selectionEnd);
