@@ -10,7 +10,7 @@ from skillroute.mcp.arguments import Arguments
 from skillroute.mcp.fit import Json, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, forms
 from skillroute.mcp.tools.search_tools import SearchToolsArguments, ask_in_english, doubt, how_sure
-from skillroute.search.answer.optional_fields import LimitedSearchResponse
+from skillroute.search.answer.explanation import LimitedSearchResponse
 from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.search.needs.answer import NeedsSearchResponse
 

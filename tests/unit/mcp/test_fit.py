@@ -15,7 +15,7 @@ from skillroute.mcp.fit import byte_limit, fit, token_limit
 from skillroute.mcp.rpc import to_text
 from skillroute.mcp.shown import DETAILS, Detail, forms
 from skillroute.mcp.tools.search_tools import _OUTPUT, MIN_TOKENS, TOKENS_OF_A_NEED, answer
-from skillroute.search.answer.optional_fields import LimitedSearchResponse
+from skillroute.search.answer.explanation import LimitedSearchResponse
 from skillroute.search.model import MAX_NEEDS, EnrichedTool, SearchMetadata, SearchResponse, SkillMatch
 from skillroute.search.needs.answer import NeedAnswered, NeededTool, NeedsMetadata, NeedsSearchResponse
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from skillroute.search.answer.optional_fields import DetailedSearchResponse
+from skillroute.search.answer.explanation import DetailedSearchResponse
 
 from tests.builders import QUERY, System, of_org
 from tests.doubles import at

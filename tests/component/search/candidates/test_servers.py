@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 from pydantic import ValidationError
-from skillroute.search.answer.optional_fields import LimitedSearchResponse
+from skillroute.search.answer.explanation import LimitedSearchResponse
 from skillroute.search.model import SearchRequest, Strategy
 
 from tests.builders import QUERY, System, lent_system, of_org

@@ -12,7 +12,7 @@ from skillroute.core.errors.model import RerankerUnavailable
 from skillroute.core.reranking.blend import RERANKED, Blend
 from skillroute.core.reranking.port import Reranker
 from skillroute.core.time.time_left import ending_with
-from skillroute.search.answer.optional_fields import DetailedSearchResponse
+from skillroute.search.answer.explanation import DetailedSearchResponse
 from skillroute.search.ranking import rerank
 
 from tests.builders import QUERY, System, lent_system

@@ -19,8 +19,8 @@ from skillroute.core.http.lanes import Lanes
 from skillroute.core.http.search_headers import SEARCHED, search_headers
 from skillroute.core.http.use_cases import given, require
 from skillroute.core.input.text_fields import Text
+from skillroute.search.answer.explanation import ExplainedMatch
 from skillroute.search.answer.mcp_format import AnySearchResponse, in_format
-from skillroute.search.answer.optional_fields import ExplainedMatch
 from skillroute.search.candidates.server_names import MAX_SERVERS
 from skillroute.search.cost import cost_of_one, search_cost
 from skillroute.search.model import (

@@ -20,12 +20,12 @@ from skillroute.core.reranking.port import Reranker
 from skillroute.core.time.deadline import Deadline
 from skillroute.search import plan
 from skillroute.search.answer import build as answer
-from skillroute.search.answer.details import asks_for_more, size_beside, with_more
 from skillroute.search.answer.duplicates import hits_of
-from skillroute.search.answer.explain import explain_tools
+from skillroute.search.answer.explain_scores import explain_tools
+from skillroute.search.answer.explanation import SearchExplanation
 from skillroute.search.answer.language import language_of
 from skillroute.search.answer.matches import matches
-from skillroute.search.answer.optional_fields import SearchExplanation
+from skillroute.search.answer.optional_parts import asks_for_more, size_beside, with_more
 from skillroute.search.answer.schemas import SchemaLoader, Schemas
 from skillroute.search.batch.embed_ahead import embed_ahead
 from skillroute.search.candidates.candidate import Found, FoundNeed, Hit, MatchedSkill, matching_skills, tool_hits

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from copy import copy
 from itertools import chain
 from typing import Any
 
 from skillroute.core.embedding.bedrock_forms import form_of
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.port import EMBEDDING_MODEL
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder, OtherForm
 from skillroute.core.embedding.wire import acceptable, unit_vector
 from skillroute.core.errors.model import EmbeddingUnavailable, TextRefused
 from skillroute.core.remote.bedrock import BedrockRuntime
@@ -55,7 +54,6 @@ class BedrockEmbedder:
     ) -> None:
         self._form = form_of(model)
         self._model = model
-        self._is_for_queries = False
         self._bedrock = BedrockRuntime(
             region=region,
             endpoint_url=endpoint_url,
@@ -70,11 +68,9 @@ class BedrockEmbedder:
         """The model, as configured: Bedrock is not asked."""
         return self._model
 
-    def for_queries(self) -> BedrockEmbedder:
+    def for_queries(self) -> Embedder:
         """Return the embedder of queries, over the same connections."""
-        other = copy(self)
-        other._is_for_queries = True
-        return other
+        return OtherForm(self, lambda texts, timeout_s: self._embed(texts, timeout_s, is_query=True))
 
     def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
         """Embed texts, in order, as vectors of L2 norm 1.
@@ -88,10 +84,14 @@ class BedrockEmbedder:
         EmbeddingUnavailable
             Bedrock failed, refused or sent something unusable, or `timeout_s` seconds went by, retries included.
         """
+        return self._embed(texts, timeout_s, is_query=False)
+
+    def _embed(self, texts: Sequence[str], timeout_s: float, *, is_query: bool) -> list[Vector]:
         deadline = Deadline(timeout_s, self._retry.clock, callee=EMBEDDING_MODEL)
 
         def embed_batch(batch: list[str]) -> list[Vector]:
-            return self._retry.run(lambda: self._invoke(batch, deadline), deadline=deadline)
+            body = self._form.body(batch, is_query=is_query)
+            return self._retry.run(lambda: self._vectors(self._invoke(body, deadline), len(batch)), deadline=deadline)
 
         accepted, most = [acceptable(text) for text in texts], self._form.texts_a_call
         batches = [accepted[start : start + most] for start in range(0, len(accepted), most)]
@@ -101,9 +101,8 @@ class BedrockEmbedder:
         """Close the connections. The next call opens new ones."""
         self._bedrock.close()
 
-    def _invoke(self, texts: list[str], deadline: Deadline) -> list[Vector]:
+    def _invoke(self, body: dict[str, object], deadline: Deadline) -> bytes:
         """Make one attempt at the texts of a call."""
-        body = self._form.body(texts, is_query=self._is_for_queries)
 
         def request(client: Any) -> bytes:
             answer = client.invoke_model(
@@ -115,8 +114,7 @@ class BedrockEmbedder:
             payload: bytes = answer["body"].read()
             return payload
 
-        payload = self._bedrock.call(self._model.name, request, deadline=deadline, read_timeout_s=_READ_TIMEOUT_S)
-        return self._vectors(payload, len(texts))
+        return self._bedrock.call(self._model.name, request, deadline=deadline, read_timeout_s=_READ_TIMEOUT_S)
 
     def _vectors(self, payload: bytes, expected: int) -> list[Vector]:
         try:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from copy import copy
 from pathlib import Path
 from typing import NamedTuple
 
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.port import EMBEDDING_MODEL
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder, OtherForm
 from skillroute.core.embedding.wire import clipped
 from skillroute.core.errors.model import EmbeddingUnavailable
 from skillroute.core.onnx_model import load_model, read_description
@@ -57,13 +56,10 @@ class OnnxEmbedder:
 
     def __init__(self, model_dir: Path) -> None:
         self._loader = _Loader(model_dir)
-        self._token_type = _TOOLS
 
-    def for_messages(self) -> OnnxEmbedder:
+    def for_messages(self) -> Embedder:
         """Return the embedder of messages; it shares the loaded graph."""
-        other = copy(self)
-        other._token_type = _MESSAGES
-        return other
+        return OtherForm(self, lambda texts, timeout_s: self._embed(texts, timeout_s, _MESSAGES))
 
     @property
     def model(self) -> EmbeddingModel:
@@ -88,13 +84,16 @@ class OnnxEmbedder:
             A file or a package is missing or damaged, onnxruntime failed, or `timeout_s` seconds went by. The time is
             looked at between runs of the graph, not while the model loads.
         """
+        return self._embed(texts, timeout_s, _TOOLS)
+
+    def _embed(self, texts: Sequence[str], timeout_s: float, token_type: int) -> list[Vector]:
         if not texts:
             return []
         deadline = Deadline(timeout_s, callee=EMBEDDING_MODEL)
         engine = self._loader.engine()
         if len(texts) == 1:
             deadline.check()
-            return engine.run([engine.encoded(texts[0])], self._token_type)
+            return engine.run([engine.encoded(texts[0])], token_type)
         # One core a run: a short text is too little work to share, while runs side by side keep every core busy.
         workers = min(_MAX_WORKERS, os.cpu_count() or 1, len(texts))
 
@@ -104,7 +103,7 @@ class OnnxEmbedder:
 
         def run(batch: Sequence[int]) -> list[Vector]:
             deadline.check()
-            return engine.run([encoded[place] for place in batch], self._token_type)
+            return engine.run([encoded[place] for place in batch], token_type)
 
         shares = fan_out(encode, list(_shares(texts, workers)), workers=workers, deadline=deadline)
         encoded = [tokens for share in shares for tokens in share]

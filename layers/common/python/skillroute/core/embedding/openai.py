@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.port import EMBEDDING_MODEL
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder, OtherForm
 from skillroute.core.embedding.prefixes import prefixes_of
 from skillroute.core.embedding.wire import acceptable, unit_vector
 from skillroute.core.errors.model import EmbeddingUnavailable, TextRefused
@@ -68,7 +67,6 @@ class OpenAIEmbedder:
     ) -> None:
         self._model = model
         self._prefixes = prefixes_of(model.name)
-        self._prefix = self._prefixes.document
         self._endpoint = OpenAIEndpoint(
             "embeddings",
             base_url=base_url,
@@ -86,11 +84,9 @@ class OpenAIEmbedder:
         """The model, as configured: the endpoint is not asked."""
         return self._model
 
-    def for_queries(self) -> OpenAIEmbedder:
+    def for_queries(self) -> Embedder:
         """Return the embedder of queries, over the same connections."""
-        other = copy(self)
-        other._prefix = self._prefixes.query
-        return other
+        return OtherForm(self, lambda texts, timeout_s: self._embed(texts, timeout_s, self._prefixes.query))
 
     def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
         """Embed texts, in order, as vectors of L2 norm 1.
@@ -104,8 +100,11 @@ class OpenAIEmbedder:
         EmbeddingUnavailable
             The endpoint failed, refused or sent something unusable, or `timeout_s` seconds went by, retries included.
         """
+        return self._embed(texts, timeout_s, self._prefixes.document)
+
+    def _embed(self, texts: Sequence[str], timeout_s: float, prefix: str) -> list[Vector]:
         deadline = Deadline(timeout_s, self._retry.clock, callee=EMBEDDING_MODEL)
-        accepted = [acceptable(self._prefix + text if text.strip() else text) for text in texts]
+        accepted = [acceptable(prefix + text if text.strip() else text) for text in texts]
         batches = [accepted[start : start + self._max_items] for start in range(0, len(accepted), self._max_items)]
 
         def embed_batch(batch: list[str]) -> list[Vector]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from skillroute.core.embedding.model import EmbeddingModel, Vector
@@ -32,6 +33,29 @@ class Embedder(Protocol):
             The model failed or did not answer within `timeout_s` seconds, retries included.
         """
         ...
+
+
+@dataclass(frozen=True)
+class OtherForm:
+    """Embeds with an embedder's model, and over its connections, in another form than that embedder does.
+
+    Attributes
+    ----------
+    of : Embedder
+    embed_as : callable
+        Takes the texts and the seconds; returns and raises what `Embedder.embed` does.
+    """
+
+    of: Embedder
+    embed_as: Callable[[Sequence[str], float], list[Vector]]
+
+    @property
+    def model(self) -> EmbeddingModel:
+        return self.of.model
+
+    def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
+        """Embed texts, in order, as vectors of L2 norm 1."""
+        return self.embed_as(texts, timeout_s)
 
 
 @runtime_checkable

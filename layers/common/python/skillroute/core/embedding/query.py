@@ -6,7 +6,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Sequence
-from copy import copy
+from dataclasses import dataclass, field
 
 from skillroute.core.bounded_cache import BoundedCache
 from skillroute.core.embedding.model import EmbeddingModel, Vector
@@ -22,6 +22,17 @@ CACHE_BYTES = 64 * 1024 * 1024
 """The memory that remembered vectors may take: 5,000 of 384 dimensions, 600 of 3,072."""
 
 _BYTES_A_FLOAT = 32  # in a list: 24 for itself, 8 for where it is
+
+
+@dataclass
+class _Memory:
+    """Vectors, embedders and failures that embedders of queries of the same models share."""
+
+    # By the query's hash: a query may be 40 KB itself.
+    cache: BoundedCache[tuple[EmbeddingModel, bool, bytes], Vector]
+    others: dict[EmbeddingModel, Embedder | None] = field(default_factory=dict)
+    cooldowns: dict[EmbeddingModel, Cooldown] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 class QueryEmbedder:
@@ -52,23 +63,28 @@ class QueryEmbedder:
     ) -> None:
         self._embedder = embedder
         self._embedder_of = embedder_of
-        self._others: dict[EmbeddingModel, Embedder | None] = {}
         self._timeout_s = timeout_s
         self._retry_after_s = retry_after_s
         self._clock = clock
-        self._lock = threading.Lock()
-        # By the query's hash: a query may be 40 KB itself.
-        self._cache: BoundedCache[tuple[EmbeddingModel, bool, bytes], Vector] = BoundedCache(
-            max_entries=cache_size, max_bytes=CACHE_BYTES, size_of=lambda vector: _BYTES_A_FLOAT * len(vector)
-        )
         self._cache_size = cache_size
-        self._cooldowns: dict[EmbeddingModel, Cooldown] = {}
         self._is_for_messages = False
+        self._memory = _Memory(
+            BoundedCache(
+                max_entries=cache_size, max_bytes=CACHE_BYTES, size_of=lambda vector: _BYTES_A_FLOAT * len(vector)
+            )
+        )
 
     def for_messages(self) -> QueryEmbedder:
         """Return what embeds queries for messages: with the same models, cache and memory of failures."""
-        other = copy(self)
-        other._is_for_messages = True
+        other = QueryEmbedder(
+            self._embedder,
+            self._embedder_of,
+            timeout_s=self._timeout_s,
+            cache_size=self._cache_size,
+            retry_after_s=self._retry_after_s,
+            clock=self._clock,
+        )
+        other._memory, other._is_for_messages = self._memory, True
         return other
 
     def model(self) -> EmbeddingModel | None:
@@ -115,12 +131,12 @@ class QueryEmbedder:
         """
         given_s = self._timeout_s if timeout_s is None else min(timeout_s, self._timeout_s)
         key_of = {text: self._key(text, model) for text in texts}
-        known = {text: vector for text, key in key_of.items() if (vector := self._cache.get(key)) is not None}
+        known = {text: vector for text, key in key_of.items() if (vector := self._memory.cache.get(key)) is not None}
         new = [text for text in key_of if text not in known]
         if new:
             known.update(zip(new, self._embed_new(new, model, given_s), strict=True))
             for text in new:
-                self._cache.put(key_of[text], known[text])
+                self._memory.cache.put(key_of[text], known[text])
         return [known[text] for text in texts]
 
     def _embed_new(self, texts: Sequence[str], model: EmbeddingModel, given_s: float) -> list[Vector]:
@@ -156,8 +172,8 @@ class QueryEmbedder:
         return self._cooldown(model).failure()
 
     def _cooldown(self, model: EmbeddingModel) -> Cooldown:
-        with self._lock:
-            return self._cooldowns.setdefault(model, Cooldown(self._retry_after_s, self._clock))
+        with self._memory.lock:
+            return self._memory.cooldowns.setdefault(model, Cooldown(self._retry_after_s, self._clock))
 
     def _key(self, text: str, model: EmbeddingModel) -> tuple[EmbeddingModel, bool, bytes]:
         return model, self._is_for_messages, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
@@ -166,10 +182,10 @@ class QueryEmbedder:
         # An embedder that cannot say which it is, is asked: it says why.
         if self.model() in (None, model):
             return self._embedder
-        with self._lock:
-            if model not in self._others:
-                self._others[model] = self._embedder_of(model)
-            return self._others[model]
+        with self._memory.lock:
+            if model not in self._memory.others:
+                self._memory.others[model] = self._embedder_of(model)
+            return self._memory.others[model]
 
 
 def _asked(embedder: Embedder, texts: Sequence[str], deadline: Deadline) -> list[Vector]:

@@ -25,8 +25,8 @@ from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, Detail, forms
 from skillroute.mcp.tool import Asked, Tool, ToolError
+from skillroute.search.answer.explanation import LimitedSearchResponse
 from skillroute.search.answer.language_names import name_of_language
-from skillroute.search.answer.optional_fields import LimitedSearchResponse
 from skillroute.search.candidates.server_names import ServerList
 from skillroute.search.model import Fit, Needs, Query, SearchMetadata, SearchRequest, SearchResponse
 from skillroute.search.needs.answer import NeedsSearchResponse

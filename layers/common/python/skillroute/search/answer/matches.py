@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from skillroute.core.answer_size import SEARCH_BYTES, TEXT_BYTES
 from skillroute.core.errors.model import SkillrouteError
 from skillroute.search.answer import build as answer
-from skillroute.search.answer.optional_fields import ExplainedMatch, ToolExplanation
+from skillroute.search.answer.explanation import ExplainedMatch, ToolExplanation
 from skillroute.search.answer.schemas import SchemaLoader, Schemas
 from skillroute.search.candidates.candidate import Hit
 from skillroute.search.model import ToolMatch

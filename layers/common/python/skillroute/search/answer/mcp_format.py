@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 from skillroute.core.input.json_schema import INTEGER, NUMBER, OBJECT, STRING, described, list_of, object_of
 from skillroute.core.input.strict_schemas import strict_input, strict_output
-from skillroute.search.answer.optional_fields import (
+from skillroute.search.answer.explanation import (
     DetailedSearchResponse,
     LimitedDetailedSearchResponse,
     LimitedSearchResponse,

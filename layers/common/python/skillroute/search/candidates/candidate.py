@@ -10,7 +10,7 @@ from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import Caller
 from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import SearchedIndex
-from skillroute.search.answer.optional_fields import SearchExplanation, ToolExplanation
+from skillroute.search.answer.explanation import SearchExplanation, ToolExplanation
 from skillroute.search.candidates.registered_servers import RegisteredServer, RegisteredServers
 from skillroute.search.candidates.retrieve import Candidate, Ranking
 from skillroute.search.candidates.visible_skills import tool_count, unseen

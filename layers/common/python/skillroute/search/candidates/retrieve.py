@@ -18,7 +18,7 @@ from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
-from skillroute.search.answer.optional_fields import FusionExplanation, ToolExplanation
+from skillroute.search.answer.explanation import FusionExplanation, ToolExplanation
 from skillroute.search.plan import CANDIDATE_POOL, passes
 from skillroute.search.ranking.confidence import Standing
 from skillroute.skills.collection import SKILL_DOCUMENTS

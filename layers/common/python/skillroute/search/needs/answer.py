@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from skillroute.search.answer.optional_fields import DetailedTool, SearchExplanation, ToolExplanation
+from skillroute.search.answer.explanation import DetailedTool, SearchExplanation, ToolExplanation
 from skillroute.search.model import Fit, SearchMetadata, SearchResponse
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
 from skillroute.search import plan
+from skillroute.search.answer.explanation import ToolExplanation
 from skillroute.search.answer.language import language_of
-from skillroute.search.answer.optional_fields import ToolExplanation
 from skillroute.search.candidates.candidate import Found, FoundNeed, MatchedSkill
 from skillroute.search.model import MAX_SKILLS, SearchRequest
 from skillroute.search.needs.merge import in_turn

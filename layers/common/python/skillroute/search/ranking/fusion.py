@@ -9,7 +9,7 @@ from heapq import nlargest
 
 from skillroute.core.ranking.learned_fusion import FEATURES, Evidence, FusedRequest, Fusion, coverage, features
 from skillroute.core.ranking.logistic import log_sum_exp
-from skillroute.search.answer.optional_fields import FusionExplanation, ToolExplanation, parts
+from skillroute.search.answer.explanation import FusionExplanation, ToolExplanation, parts
 from skillroute.search.candidates.retrieve import Candidate, RankedTools
 from skillroute.search.ranking.confidence import FIRST_RESULTS, Standing, ahead_of_ten
 from skillroute.search.ranking.rerank import Reranked

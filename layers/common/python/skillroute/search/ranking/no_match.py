@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from skillroute.search.answer.explain import explain_confidence
-from skillroute.search.answer.optional_fields import ConfidenceExplanation
+from skillroute.search.answer.explain_scores import explain_confidence
+from skillroute.search.answer.explanation import ConfidenceExplanation
 from skillroute.search.candidates.candidate import Hit
 from skillroute.search.candidates.retrieve import RankedTools
 from skillroute.search.model import Fit

@@ -17,7 +17,7 @@ from skillroute.core.ranking.logistic import log_sum_exp, logistic
 from skillroute.core.reranking.blend import RERANKED, Blend, blend_for
 from skillroute.core.reranking.port import Reranker
 from skillroute.core.reranking.time_limit import rerank_within_s
-from skillroute.search.answer.optional_fields import RerankExplanation
+from skillroute.search.answer.explanation import RerankExplanation
 from skillroute.search.candidates.retrieve import Candidate, by_rank
 from skillroute.search.run import ToolSearchRun
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from skillroute.core.ranking.learned_fusion import FEATURES
-from skillroute.search.answer.optional_fields import DetailedSearchResponse
+from skillroute.search.answer.explanation import DetailedSearchResponse
 from skillroute.search.ranking import confidence
 
 from tests.builders import QUERY, System, lent_system, of_org
@@ -94,7 +94,11 @@ def test_clauses_are_named_and_what_suits_one_is_shown(known: System) -> None:
     answer = explained(known, query, strategy="direct")
     assert answer.explain is not None
     assert answer.explain.fusion is not None
-    assert answer.explain.fusion.clauses == ["read the quarterly report", "schedule a meeting", "tell the whole team"]
+    assert answer.explain.fusion.clauses == [
+        "read the quarterly report",
+        "schedule a meeting",
+        "tell the whole team",
+    ]
     leading = {tool.name: tool.explain.leads_clause for tool in answer.tools if tool.explain}
     assert leading == {"near": False, "words": True, "calls": False}
 

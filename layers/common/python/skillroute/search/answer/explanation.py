@@ -1,4 +1,4 @@
-"""The fields that `explain` and `collapse_duplicates` add to an answer."""
+"""Models of the fields that `explain` and `collapse_duplicates` add to an answer."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from skillroute.catalogue.text import split_name
-from skillroute.search.answer.optional_fields import (
+from skillroute.search.answer.explanation import (
     ConfidenceExplanation,
     SearchPart,
     ToolExplanation,

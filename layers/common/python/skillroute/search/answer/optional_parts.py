@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from skillroute.core.answer_size import size_of
-from skillroute.search.answer.optional_fields import (
+from skillroute.search.answer.explanation import (
     DetailedSearchResponse,
     DetailedTool,
     Duplicate,
