@@ -7,7 +7,7 @@ from typing import Any
 from skillroute.core.caller import LAPTOP, Caller, Scope
 from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.model import MailKind, Message, MessageFilter, StoredAgent, StoredMessage
-from skillroute.mail.report import MailOutcome, MailReport
+from skillroute.mail.rows import MailOutcome, MailReport
 
 from tests.builders import System
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.errors.model import NotFound
-from skillroute.mail.report import MailReport
 from skillroute.mail.repository import MailRepository
+from skillroute.mail.rows import MailReport
 
 from tests.builders import of_org
 from tests.component.mail.office import Office, message, statuses

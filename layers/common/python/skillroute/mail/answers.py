@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from skillroute.core.http.bulk_answers import Result, UpsertCounts, bare_list_of
 from skillroute.core.input.shown_as import ShownAs
 from skillroute.mail.model import Importance, StoredAgent, StoredMessage, StoredProduct, StoredProject, moment_of
-from skillroute.mail.report import MailOutcome
+from skillroute.mail.rows import MailOutcome
 from skillroute.mail.schemas import AgentName, MailAgentInput, MessageInput, ProductInput, ProjectInput
 from skillroute.mail.search.model import Storable
 from skillroute.mail.sync import MAX_MAIL

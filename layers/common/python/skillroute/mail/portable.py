@@ -14,8 +14,7 @@ from skillroute.core.errors.model import InvalidInput
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, moment, shown_moment
 from skillroute.core.postgres.database import Session
 from skillroute.mail.model import MailKind, Message, agent_key
-from skillroute.mail.report import MailOutcome, MailReport
-from skillroute.mail.rows import IncomingMail
+from skillroute.mail.rows import IncomingMail, MailOutcome, MailReport
 from skillroute.mail.sync import MAX_MAIL, MailSteps, kind_of, now_ts
 
 _ACKNOWLEDGED = "acknowledged"

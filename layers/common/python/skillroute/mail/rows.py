@@ -5,15 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from skillroute.core.bulk.outcomes import Status
+from skillroute.core.bulk.outcomes import Outcome, Report, Status
 from skillroute.core.errors.model import InvalidInput
 from skillroute.mail.documents import MailDocument, of_agent, of_message, of_project
 from skillroute.mail.model import MailAgent, MailContent, Message, Product, Project
-from skillroute.mail.report import MailOutcome
 from skillroute.mail.repository import MailState
 from skillroute.mail.schemas import MailGiven
 
 States = Mapping[str, MailState]
+
+
+@dataclass(frozen=True, slots=True)
+class MailOutcome(Outcome):
+    """The outcome of one of them.
+
+    Attributes
+    ----------
+    key : str or None
+        The writer's own id of it, an agent's name; None when it could not be read.
+    """
+
+    key: str | None = None
+
+
+MailReport = Report[MailOutcome]
 
 
 @dataclass(frozen=True, slots=True)

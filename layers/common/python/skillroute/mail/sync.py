@@ -15,9 +15,8 @@ from skillroute.core.observability import Metric
 from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.access import WriterRights
 from skillroute.mail.model import MailKind
-from skillroute.mail.report import MailOutcome, MailReport
 from skillroute.mail.repository import MailRepository
-from skillroute.mail.rows import IncomingMail
+from skillroute.mail.rows import IncomingMail, MailOutcome, MailReport
 from skillroute.mail.schemas import MAIL_FIELDS, read_mail
 from skillroute.mail.write import write_mail
 

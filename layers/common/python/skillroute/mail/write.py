@@ -16,9 +16,8 @@ from skillroute.mail.access import WriterRights, agent_of
 from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.documents import MailDocument, of_agent
 from skillroute.mail.model import MailAgent, MailContent, MailKind, Message, Product, Project, agent_key
-from skillroute.mail.report import MailOutcome
 from skillroute.mail.repository import MailRepository, MailState, MessageRow
-from skillroute.mail.rows import IncomingMail
+from skillroute.mail.rows import IncomingMail, MailOutcome
 from skillroute.mail.search.repository import MailSearchRepository
 
 
