@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from skillroute.mcp.arguments import input_schema
 from skillroute.mcp.fit import Json
+from skillroute.mcp.tool import client_hints
 from skillroute.mcp.tools.search_tools import SearchToolsArguments
 
 from skillroute_local.connect import answers
@@ -44,8 +45,11 @@ def own_tools(servers: Iterable[str]) -> list[Json]:
     reads = {"readOnlyHint": True, "openWorldHint": False}
     return [
         {"name": SEARCH, "title": "Search tools", "description": f"{_SEARCH} Connected servers: {shown}.",
-         "inputSchema": input_schema(SearchToolsArguments), "annotations": reads},
+         "inputSchema": input_schema(SearchToolsArguments), "annotations": reads,
+         "_meta": client_hints(f"find tools of {shown}", is_always_shown=True)},
         {"name": DETAILS, "title": "Get tool details", "description": _DETAILS,
-         "inputSchema": input_schema(answers.DetailsArguments), "annotations": reads},
-        {"name": CALL, "title": "Call a tool", "description": _CALL, "inputSchema": taken},
+         "inputSchema": input_schema(answers.DetailsArguments), "annotations": reads,
+         "_meta": client_hints("schemas and descriptions of tools that search_tools found", is_always_shown=True)},
+        {"name": CALL, "title": "Call a tool", "description": _CALL, "inputSchema": taken,
+         "_meta": client_hints("call a tool that search_tools found", is_always_shown=True)},
     ]  # fmt: skip

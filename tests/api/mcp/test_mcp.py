@@ -155,6 +155,16 @@ def test_lists_say_how_long_they_may_be_kept_and_by_whom(client: TestClient, gar
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
+def test_clients_that_hold_tools_back_are_asked_to_show_the_search(client: TestClient, revision: str) -> None:
+    hints = {tool["name"]: tool["_meta"] for tool in result(client, "tools/list", None, revision)["tools"]}
+    assert {name for name, meta in hints.items() if meta.get("anthropic/alwaysLoad")} == {
+        "search_tools",
+        "get_tool_details",
+    }
+    assert all(meta["anthropic/searchHint"] and meta["anthropic/maxResultSizeChars"] for meta in hints.values())
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
 def test_skills_are_resources(client: TestClient, garden: System, revision: str) -> None:
     [listed] = result(client, "resources/list", None, revision)["resources"]
     assert (listed["uri"], listed["name"]) == ("skill://gardening", "gardening")
@@ -651,7 +661,7 @@ def test_without_postgresql_tools_are_listed_without_the_summary(
 
 
 def test_a_tool_is_wired_under_its_own_name() -> None:
-    tool = Tool("one", "One", "One.", {}, {}, lambda *_: {})
+    tool = Tool("one", "One", "One.", {}, {}, lambda *_: {}, hint="one")
     with pytest.raises(ValueError, match="the tool one is wired as two"):
         Toolbox({"two": lambda: tool}).listed(Asked(LAPTOP), "2025-11-25")
 

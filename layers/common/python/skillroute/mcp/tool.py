@@ -34,6 +34,22 @@ class ToolError(Exception):
     """A call that failed in a way that the model can mend; `str(error)` says what is wrong and what to do."""
 
 
+MAX_RESULT_CHARS = 500_000
+"""How much of an answer clients are asked to pass on whole: the most that Claude Code takes from a server's word."""
+
+
+def client_hints(hint: str, *, is_always_shown: bool) -> Json:
+    """Return the `_meta` of a tool in a list: what clients that hold tools back, or cut answers, go by.
+
+    The keys are Claude Code's; a client that does not know them passes over them.
+    """
+    return {
+        "anthropic/searchHint": hint,
+        **({"anthropic/alwaysLoad": True} if is_always_shown else {}),
+        "anthropic/maxResultSizeChars": MAX_RESULT_CHARS,
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One of the tools.
@@ -47,6 +63,10 @@ class Tool:
     call : callable
         Takes the arguments as they came. Raises `ToolError` and `InvalidInput` for what is wrong with them, and
         `DependencyUnavailable`.
+    hint : str
+        What clients that hold tools back find it by.
+    is_always_shown : bool
+        Whether such clients are asked to show it from the start.
     more : callable or None
         Returns what follows the description and must be read for it. Raises `DependencyUnavailable`: the tool is listed
         without it then.
@@ -58,4 +78,6 @@ class Tool:
     input_schema: Json
     output_schema: Json
     call: Callable[[Mapping[str, Any], Asked], Json]
+    hint: str
+    is_always_shown: bool = False
     more: Callable[[Caller], str] | None = None

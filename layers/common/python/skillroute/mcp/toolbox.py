@@ -11,7 +11,7 @@ from skillroute.core.input.encodable import encodable
 from skillroute.mcp.fit import ANSWER_BYTES, Json
 from skillroute.mcp.revisions import Revision, has_structured_content, titled
 from skillroute.mcp.rpc import INVALID_PARAMS, RpcError, quoted, to_text
-from skillroute.mcp.tool import Asked, Tool, ToolError
+from skillroute.mcp.tool import Asked, Tool, ToolError, client_hints
 
 _READS_ONLY = {"readOnlyHint": True, "openWorldHint": False}
 """The annotations of all tools: read only, and closed to this server."""
@@ -102,6 +102,7 @@ def _listed(tool: Tool, description: str, revision: Revision) -> Json:
         "inputSchema": tool.input_schema,
         **({"outputSchema": tool.output_schema} if later else {}),
         "annotations": _READS_ONLY,
+        "_meta": client_hints(tool.hint, is_always_shown=tool.is_always_shown),
     }
 
 

@@ -46,4 +46,12 @@ def list_skills(skills: ReadSkills) -> Tool:
         ]
         return {"skills": shown, "total": total}
 
-    return Tool("list_skills", "List skills", _DESCRIPTION, input_schema(ListSkillsArguments), _OUTPUT, call)
+    return Tool(
+        "list_skills",
+        "List skills",
+        _DESCRIPTION,
+        input_schema(ListSkillsArguments),
+        _OUTPUT,
+        call,
+        hint="overview of the groups of tools in the catalogue",
+    )

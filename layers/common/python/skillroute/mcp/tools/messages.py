@@ -38,7 +38,15 @@ def _tool(known: MailTool, title: str, description: str, output: Json, search: S
     def call(arguments: Mapping[str, Any], asked: Asked) -> Json:
         return search(arguments, asked.caller, Budget(asked.left_ms))
 
-    return Tool(known.name, title, description, _input(known), output, call)
+    return Tool(
+        known.name,
+        title,
+        description,
+        _input(known),
+        output,
+        call,
+        hint="messages between agents, by words, meaning, sender, project and time",
+    )
 
 
 def _input(known: MailTool) -> Json:

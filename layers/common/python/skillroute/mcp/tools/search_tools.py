@@ -148,6 +148,8 @@ def search_tools(search: Search, summary: Callable[[Caller], str], count_tokens:
         input_schema(SearchToolsArguments),
         _OUTPUT,
         call,
+        hint="find tools, prompts and resources for a task across all connected servers",
+        is_always_shown=True,
         more=summary,
     )
 

@@ -94,6 +94,7 @@ def servers_and_agents(search: Search) -> Tool:
         input_schema(ServersAndAgentsArguments),
         _OUTPUT,
         call,
+        hint="MCP servers and A2A agents for a task",
     )
 
 

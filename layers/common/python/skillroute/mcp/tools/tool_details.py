@@ -70,4 +70,6 @@ def tool_details(items: ReadItems) -> Tool:
         input_schema(ToolDetailsArguments),
         _OUTPUT,
         call,
+        hint="whole description and schemas of tools by the ids that search_tools returned",
+        is_always_shown=True,
     )
