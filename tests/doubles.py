@@ -420,6 +420,9 @@ class FaultyDatabase:
         self.before_transact()
         return self._inner.taken_back(work)
 
+    def together(self) -> AbstractContextManager[None]:
+        return self._inner.together()
+
     def _called(self) -> None:
         self.calls += 1
         if self.down:
@@ -440,6 +443,13 @@ class _Watched:
 
     def savepoint(self) -> AbstractContextManager[None]:
         return self._session.savepoint()
+
+    @property
+    def has_news(self) -> bool:
+        return self._session.has_news
+
+    def note_news(self) -> None:
+        self._session.note_news()
 
 
 class ScriptedClassifier:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from skillroute.core.postgres.connection import Connection
@@ -41,6 +42,9 @@ class RestrictedPool:
 
     def taken_back(self, work: Callable[[Connection], T]) -> T:
         return self._pool.taken_back(lambda connection: _acting_as("writer", connection, work))
+
+    def together(self) -> AbstractContextManager[None]:
+        return self._pool.together()
 
 
 def _acting_as(group: str, connection: Connection, work: Callable[[Connection], T]) -> T:

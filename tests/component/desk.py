@@ -16,6 +16,7 @@ from skillroute.core.documents.reindex import Reindex
 from skillroute.core.documents.stored_model import StoredModelEmbedder
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
+from skillroute.core.postgres.follow_up import FollowedDatabase
 from skillroute.core.postgres.pool import Pool
 from skillroute.core.queue.dispatch import Dispatch
 from skillroute.registry.servers import RegisteredServers
@@ -56,7 +57,7 @@ class Desk:
     def __init__(self, url: str) -> None:
         self.url = url
         self.pool = Pool(url)
-        self.database = self.pool
+        self.database = FollowedDatabase(self.pool, self.after_commit)
         self.sql = Sql(url)
         self.commits = 0
         self.use(Renamed("first"))
@@ -67,19 +68,18 @@ class Desk:
         self.aggregate = AggregateSkill(self.database)
         # Without a queue, skills are aggregated right after the commit.
         self.dispatch = Dispatch(self.database, None, self.aggregate)
-        committed = {"after_commit": self.after_commit}
         documents = StoredModelEmbedder(self.embedder, self.database)
         self.servers = RegisteredServers()
-        self.sync = SyncTools(Writer(self.database, documents, **committed), self.servers)
+        self.sync = SyncTools(Writer(self.database, documents), self.servers)
         self.prepare_skill = PrepareSkill(documents)
-        self.create_skill = CreateSkill(self.database, self.prepare_skill, **committed)
-        self.change_skill = ChangeSkill(self.database, self.prepare_skill, **committed)
+        self.create_skill = CreateSkill(self.database, self.prepare_skill)
+        self.change_skill = ChangeSkill(self.database, self.prepare_skill)
         self.read_skills = ReadSkills(self.database)
-        self.catalogue = Catalogue(self.database, self.servers, **committed)
-        self.assign = AssignSkills(self.database, **committed)
-        self.reindex = Reindex(self.database, self.embedder, derive=self.aggregate.derive_all, **committed)
-        self.embed_missing = EmbedMissing(self.database, self.embedder, **committed)
-        self.review = ReviewSuggestions(self.database, self.prepare_skill, self.change_skill, **committed)
+        self.catalogue = Catalogue(self.database, self.servers)
+        self.assign = AssignSkills(self.database)
+        self.reindex = Reindex(self.pool, self.embedder, derive=self.aggregate.derive_all, finish=self.after_commit)
+        self.embed_missing = EmbedMissing(self.database, self.embedder)
+        self.review = ReviewSuggestions(self.database, self.prepare_skill, self.change_skill)
         return self.embedder
 
     def after_commit(self) -> None:

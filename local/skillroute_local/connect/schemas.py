@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,6 +14,7 @@ from jsonschema.exceptions import SchemaError, ValidationError
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend, validator_for
 from referencing import Registry
+from skillroute.core.time.deadline import Deadline
 
 from skillroute_local.schema_rules import rules_2020_12
 
@@ -29,7 +29,7 @@ _MAX_PAIRS = 200_000
 _MAX_WAIT_S = 2.0
 """Of a check whose steps are long: messages that nobody reads have large values in them."""
 
-_left: ContextVar[tuple[Iterator[int], float]] = ContextVar("left")
+_left: ContextVar[tuple[Iterator[int], Deadline]] = ContextVar("left")
 
 
 class TooLongError(Exception):
@@ -39,7 +39,7 @@ class TooLongError(Exception):
 @contextmanager
 def at_most(steps: int) -> Iterator[None]:
     """Let checks within this block take so many keywords of schemas. Raises `TooLongError` at the next one."""
-    token = _left.set((iter(range(steps)), time.monotonic() + _MAX_WAIT_S))
+    token = _left.set((iter(range(steps)), Deadline(_MAX_WAIT_S)))
     try:
         yield
     finally:
@@ -71,7 +71,7 @@ def validator_of(schema: str) -> Validator:
 def _counted(name: str, keyword: _Keyword) -> _Keyword:
     def check(validator: Validator, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
         steps, deadline = _left.get()
-        if next(steps, None) is None or time.monotonic() > deadline:
+        if next(steps, None) is None or deadline.is_over:
             raise TooLongError
         if name in _LEFT_TO_THE_SERVER or (name == "additionalProperties" and "patternProperties" in schema):
             return

@@ -58,7 +58,7 @@ def test_switched_off_nothing_is_known() -> None:
 @pytest.fixture
 def sync(desk: Desk) -> SyncTools:
     servers = RegisteredServers()
-    return SyncTools(Writer(desk.database, desk.embedder, desk.after_commit), servers, KnownRequests())
+    return SyncTools(Writer(desk.database, desk.embedder), servers, KnownRequests())
 
 
 def put(desk: Desk, sync: SyncTools, **said: object) -> tuple[str, list[tuple[str, str]]]:

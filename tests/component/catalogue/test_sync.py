@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 import pytest
@@ -15,6 +16,7 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.errors.model import DatabaseUnavailable, InvalidInput
 from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.postgres.follow_up import FollowedDatabase
 from skillroute.core.postgres.pool import Pool
 from skillroute.registry.servers import RegisteredServers
 from skillroute.skills.collection import SKILL_DOCUMENTS
@@ -53,6 +55,9 @@ class Overtaken:
 
     def taken_back(self, work: Callable[[Session], T]) -> T:
         return self._database.taken_back(work)
+
+    def together(self) -> AbstractContextManager[None]:
+        return self._database.together()
 
 
 class TestWhatChanged:
@@ -281,7 +286,7 @@ class TestRequests:
     def test_those_that_somebody_else_wrote_meanwhile_stay_and_are_embedded(self, desk: Desk, other: Desk) -> None:
         desk.put(tool("a"))
         write = once(lambda: other.put(tool("a", requests=["cut my film"])))
-        database = Overtaken(desk.pool, write)
+        database = FollowedDatabase(Overtaken(desk.pool, write), desk.after_commit)
         sync = SyncTools(Writer(database, desk.embedder), RegisteredServers())
         assert statuses(sync([tool("a", "Draws a unicorn.")], LAPTOP)) == ["updated"]
         assert requests_of(desk, "a") == ["cut my film"]
@@ -304,9 +309,9 @@ class TestOvertaken:
     def overtaken(self, desk: Desk, other: Desk) -> SyncTools:
         """Return the use case, and another process that writes a newer text after its look and before its write."""
         write = once(lambda: other.put(tool("a", "Draws a unicorn.")))
-        database = Overtaken(desk.pool, write)
+        database = FollowedDatabase(Overtaken(desk.pool, write), desk.after_commit)
         servers = RegisteredServers()
-        return SyncTools(Writer(database, desk.embedder, desk.after_commit), servers)
+        return SyncTools(Writer(database, desk.embedder), servers)
 
     def test_a_vector_that_another_one_s_newer_text_threw_away_is_made_again(self, desk: Desk, other: Desk) -> None:
         # GIVEN an item in a skill, and a writer that changes what is not embedded

@@ -10,6 +10,7 @@ from skillroute.core.bulk.write import Writer
 from skillroute.core.caller import LAPTOP
 from skillroute.core.errors.model import DatabaseUnavailable, InvalidInput
 from skillroute.core.errors.statement import StatementRejected
+from skillroute.core.postgres.follow_up import FollowedDatabase
 from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.model import MailKind, MessageFilter
 from skillroute.mail.sync import MAIL_KINDS, MAX_MAIL, SyncMail
@@ -133,8 +134,8 @@ def test_what_was_written_and_what_failed_is_counted(
 def test_what_is_written_is_announced_once_it_is_committed_and_only_then(office: Office, kind: MailKind) -> None:
     rows = f"SELECT count(*) FROM mcp.mail_{kind}s"
     seen: list[int] = []
-    writer = Writer(office.system.database, office.system.embedder, lambda: seen.append(office.system.rows(rows)[0][0]))
-    sync = SyncMail(writer)
+    database = FollowedDatabase(office.system.database, lambda: seen.append(office.system.rows(rows)[0][0]))
+    sync = SyncMail(Writer(database, office.system.embedder))
     [[before]] = office.system.rows(rows)
     sync(kind, [thing(kind)], LAPTOP)
     sync(kind, [thing(kind)], LAPTOP)

@@ -13,6 +13,7 @@ from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.errors.model import DatabaseUnavailable, Forbidden, InvalidInput, NotFound
 from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.postgres.database import Session
+from skillroute.core.postgres.follow_up import FollowedDatabase
 from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.model import AgentSkill, EntityContent, EntityFilter, EntityKind
 from skillroute.registry.read import Registry
@@ -239,7 +240,7 @@ def test_a_change_is_passed_on_once_it_is_committed_and_only_then(shelf: Shelf, 
     id_ = one(shelf, kind)
     seen: list[list[list[Any]]] = []
     stored = "SELECT is_enabled FROM mcp.registry_entities"
-    registry = Registry(shelf.system.database, after_commit=lambda: seen.append(shelf.system.rows(stored)))
+    registry = Registry(FollowedDatabase(shelf.system.database, lambda: seen.append(shelf.system.rows(stored))))
     registry.set_enabled(kind, id_, LAPTOP, is_enabled=False)
     assert seen == [[[False]]]
     for change in (registry.delete, lambda *whose: registry.set_enabled(*whose, is_enabled=True)):

@@ -13,6 +13,7 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.embed import BATCH
 from skillroute.core.errors.model import DatabaseUnavailable, EmbeddingUnavailable
 from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.follow_up import FollowedDatabase
 from skillroute.registry import servers as registered_servers
 from skillroute.registry import write as write_entities
 from skillroute.registry.refresh import refresh
@@ -47,9 +48,8 @@ class Writer:
 
     def _writer(self) -> bulk.Writer:
         embedder = self.system.parts.document_embedder
-        return bulk.Writer(
-            self.system.database, embedder, after_commit=self.committed, timeout_s=10.0, clock=self.system.clock
-        )
+        database = FollowedDatabase(self.system.database, self.committed)
+        return bulk.Writer(database, embedder, timeout_s=10.0, clock=self.system.clock)
 
     def _registry(self) -> SyncRegistry:
         return SyncRegistry(self._writer())

@@ -74,7 +74,7 @@ class Write:
         self._desk = desk
 
     def __call__(self, steps: Numbers, things: Sequence[object]) -> Report[Outcome]:
-        writer = Writer(self._desk.database, self._desk.embedder, self._desk.after_commit)
+        writer = Writer(self._desk.database, self._desk.embedder)
         return write_many(writer, NUMBERS, things, steps, LAPTOP)
 
 

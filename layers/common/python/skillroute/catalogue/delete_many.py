@@ -30,12 +30,9 @@ class Deleted:
 class DeleteItems:
     """`POST /api/v1/tools/delete`. All items of a call go in one transaction, those that may not go left out."""
 
-    def __init__(
-        self, database: Database, servers: ServersOfItems, *, after_commit: Callable[[], object] = lambda: None
-    ) -> None:
+    def __init__(self, database: Database, servers: ServersOfItems) -> None:
         self._database = database
         self._servers = servers
-        self._after_commit = after_commit
 
     def of_ids(self, item_ids: Sequence[int], caller: Caller, *, dry_run: bool = False) -> list[Deleted]:
         """Delete items of the caller's organisation, `MAX_ITEMS` at most; with `dry_run` that is taken back."""
@@ -76,12 +73,7 @@ class DeleteItems:
         return self._carried_out(delete, dry_run=dry_run), more[0]
 
     def _carried_out(self, work: Callable[[Session], list[Deleted]], *, dry_run: bool) -> list[Deleted]:
-        if dry_run:
-            return self._database.taken_back(work)
-        outcomes = self._database.transact(work)
-        if any(outcome.error is None for outcome in outcomes):
-            self._after_commit()
-        return outcomes
+        return self._database.taken_back(work) if dry_run else self._database.transact(work)
 
     def _delete(
         self, session: Session, ids: Sequence[int], found: Mapping[int, NamedItem], caller: Caller
@@ -95,6 +87,8 @@ class DeleteItems:
         allowed = [outcome.id for outcome in checked if outcome.error is None]
         gone = ItemRepository(session).delete_many(allowed, caller.org_id) if allowed else set()
         self._servers.refresh(session, servers)
+        if gone:
+            session.note_news()
         return [
             outcome
             if outcome.error is not None or outcome.id in gone

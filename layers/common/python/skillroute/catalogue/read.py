@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from skillroute.catalogue.access import locked_item, own_item, visible_item
 from skillroute.catalogue.model import Item, ItemFilter, ItemType
@@ -58,12 +58,9 @@ class Catalogue(ReadItems):
         Has what a server is found by follow when one of its items is deleted.
     """
 
-    def __init__(
-        self, database: Database, servers: ServersOfItems, *, after_commit: Callable[[], object] = lambda: None
-    ) -> None:
+    def __init__(self, database: Database, servers: ServersOfItems) -> None:
         super().__init__(database)
         self._servers = servers
-        self._after_commit = after_commit
 
     def delete(self, item_id: int, caller: Caller, expected: Expected | None = None) -> None:
         """Delete an item of the caller's organisation.
@@ -81,7 +78,6 @@ class Catalogue(ReadItems):
             It is not the version that is expected.
         """
         self._database.transact(lambda session: self._delete(session, item_id, caller, expected))
-        self._after_commit()
 
     def _delete(self, session: Session, item_id: int, caller: Caller, expected: Expected | None) -> None:
         """Delete an item, and derive again what a server that no longer offers it is found by."""
@@ -92,3 +88,4 @@ class Catalogue(ReadItems):
         if not ItemRepository(session).delete(item_id, caller.org_id):
             raise not_found("item", item_id)  # another request was faster
         self._servers.refresh(session, servers)
+        session.note_news()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from skillroute.catalogue.access import locked_item, own_item, visible_item
 from skillroute.catalogue.model import Item
 from skillroute.catalogue.repository import ItemRepository
@@ -18,12 +16,9 @@ from skillroute.core.postgres.database import Database, Session
 class SwitchItem:
     """`PATCH /api/v1/tools/{id}`."""
 
-    def __init__(
-        self, database: Database, servers: ServersOfItems, *, after_commit: Callable[[], object] = lambda: None
-    ) -> None:
+    def __init__(self, database: Database, servers: ServersOfItems) -> None:
         self._database = database
         self._servers = servers
-        self._after_commit = after_commit
 
     def __call__(
         self, item_id: int, caller: Caller, *, is_active: bool | None, expected: Expected | None = None
@@ -46,9 +41,7 @@ class SwitchItem:
         VersionConflict
             It is not the version that is expected.
         """
-        item = self._database.transact(lambda session: self._switch(session, item_id, caller, is_active, expected))
-        self._after_commit()
-        return item
+        return self._database.transact(lambda session: self._switch(session, item_id, caller, is_active, expected))
 
     def _switch(
         self, session: Session, item_id: int, caller: Caller, is_active: bool | None, expected: Expected | None
@@ -65,6 +58,7 @@ class SwitchItem:
             )
         if item.is_switched_off is not is_active:
             return item
+        session.note_news()
         ItemRepository(session).switch(item_id, caller.org_id, is_switched_off=not is_active)
         if item.content.key.type == "tool":
             self._servers.refresh(session, servers)

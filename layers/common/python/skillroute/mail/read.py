@@ -46,13 +46,10 @@ class Mail:
     Parameters
     ----------
     database
-    after_commit : callable
-        Called once something was deleted; brings an index server up to date.
     """
 
-    def __init__(self, database: Database, *, after_commit: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._after_commit = after_commit
 
     def projects(
         self, caller: Caller, *, key: str | None = None, limit: int, offset: int
@@ -128,6 +125,7 @@ class Mail:
                 MailRepository(session).unlink_product(id_, hidden)
             elif not MailRepository(session).delete(kind, id_, caller.org_id):
                 raise not_found(kind, id_)
+            session.note_news()
 
         try:
             self._database.transact(delete)
@@ -135,7 +133,6 @@ class Mail:
             if error.constraint not in _REFERRED_TO:
                 raise
             raise Conflict(_REFERRED_TO[error.constraint].format(id_), ErrorCode.STILL_REFERRED_TO) from error
-        self._after_commit()
 
     def acknowledge(self, message_id: int, agent: str, caller: Caller) -> StoredMessage:
         """Store an agent's acknowledgement of a message, and return it; the first time counts.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.access import not_found
 from skillroute.core.bulk.versions import Expected
@@ -19,9 +17,8 @@ from skillroute.registry.repository import RegistryRepository
 class Registry:
     """`/api/v1/servers` and `/api/v1/agents`, but for writing them."""
 
-    def __init__(self, database: Database, *, after_commit: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._after_commit = after_commit
 
     def page(self, where: EntityFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Entity], int]:
         """Return a page of the entities that the caller sees, by path, and how many there are in all."""
@@ -65,9 +62,9 @@ class Registry:
             if not registry.delete(kind, entity_id, caller.org_id):
                 raise not_found(kind, entity_id)  # another request was faster
             refresh(session, namesakes)  # what may have been another's before may be theirs now
+            session.note_news()
 
         self._database.transact(delete)
-        self._after_commit()
 
     def set_enabled(
         self, kind: EntityKind, entity_id: int, caller: Caller, *, is_enabled: bool, expected: Expected | None = None
@@ -80,8 +77,7 @@ class Registry:
             else:
                 locked_entity(session, kind, entity_id, caller, expected)
             RegistryRepository(session).set_enabled(kind, entity_id, caller.org_id, is_enabled=is_enabled)
+            session.note_news()
             return visible_entity(session, kind, entity_id, caller)
 
-        entity = self._database.transact(change)
-        self._after_commit()
-        return entity
+        return self._database.transact(change)

@@ -96,9 +96,7 @@ class ChangeSkill(SkillWriter):
             change = _Change(self._prepared(before, fields), is_active, before)
             return self._database.transact(lambda session: _write(session, change, caller, together_with))
 
-        after = _OVERTAKEN.run(attempt, again=lambda error: isinstance(error, _Overtaken))
-        self._after_commit()
-        return after
+        return _OVERTAKEN.run(attempt, again=lambda error: isinstance(error, _Overtaken))
 
     def delete(self, skill_id: str, caller: Caller, expected: Expected | None = None) -> None:
         """Delete a skill: it is gone from everything, and its tools lose it.
@@ -120,11 +118,11 @@ class ChangeSkill(SkillWriter):
             SuggestionRepository(session).drop_description_of(key)
             bare = AssignmentRepository(session).remove_members(key)
             OutboxRepository(session).enqueue(QueueName.CLASSIFY, [str(tool_id) for tool_id in bare])
+            session.note_news()
             return True
 
         if not self._database.transact(delete):
             raise not_found("skill", skill_id)
-        self._after_commit()
 
     def _of_caller(self, skill_id: str, caller: Caller, *, wants_state: bool = False) -> Skill:
         def read(session: Session) -> Skill:
@@ -186,4 +184,5 @@ def _write(
         raise _Overtaken(f"skill {prepared.skill.id} is being changed by others; try again")
     if together_with is not None:
         together_with(session)
+    session.note_news()
     return after

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from skillroute.catalogue.text import split_name
@@ -65,12 +64,9 @@ class PrepareSkill:
 class SkillWriter:
     """The base of the use cases that write skills."""
 
-    def __init__(
-        self, database: Database, prepare: PrepareSkill, *, after_commit: Callable[[], object] = lambda: None
-    ) -> None:
+    def __init__(self, database: Database, prepare: PrepareSkill) -> None:
         self._database = database
         self._prepare = prepare
-        self._after_commit = after_commit
 
 
 class CreateSkill(SkillWriter):
@@ -92,9 +88,7 @@ class CreateSkill(SkillWriter):
             Nothing was written.
         """
         prepared = self._prepare(new.model_copy(update={"org_id": caller.org_id}))
-        skill = self._database.transact(lambda session: store(session, prepared, is_active=is_active))
-        self._after_commit()
-        return skill
+        return self._database.transact(lambda session: store(session, prepared, is_active=is_active))
 
 
 def store(session: Session, prepared: PreparedSkill, *, is_active: bool = True) -> Skill:
@@ -116,6 +110,7 @@ def store(session: Session, prepared: PreparedSkill, *, is_active: bool = True) 
         raise Conflict(f"there are {MAX_SKILLS} skills; no more are allowed", ErrorCode.TOO_MANY_SKILLS)
     if not SkillRepository(session).create(new, prepared.text, prepared.model, prepared.vector, is_active=is_active):
         raise Conflict(f"Skill already exists: {new.id}", ErrorCode.SKILL_EXISTS)
+    session.note_news()
     skill = SkillRepository(session).get(new.id, new.org_id)
     assert skill is not None  # noqa: S101 (stored two statements ago, in this transaction)
     return skill

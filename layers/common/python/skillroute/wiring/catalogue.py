@@ -29,19 +29,19 @@ class CatalogueParts(RegistryParts):
     def catalogue(self) -> Catalogue:
         from skillroute.catalogue.read import Catalogue
 
-        return Catalogue(self.database, self.servers, after_commit=self.after_commit)
+        return Catalogue(self.database, self.servers)
 
     @cached_property
     def switch_item(self) -> SwitchItem:
         from skillroute.catalogue.switch import SwitchItem
 
-        return SwitchItem(self.database, self.servers, after_commit=self.after_commit)
+        return SwitchItem(self.database, self.servers)
 
     @cached_property
     def delete_items(self) -> DeleteItems:
         from skillroute.catalogue.delete_many import DeleteItems
 
-        return DeleteItems(self.database, self.servers, after_commit=self.after_commit)
+        return DeleteItems(self.database, self.servers)
 
     def catalogue_routers(self) -> list[APIRouter]:
         """Return the routes over tools, prompts and resources."""

@@ -27,7 +27,7 @@ class MailParts(CoreParts):
     def mail(self) -> Mail:
         from skillroute.mail.read import Mail
 
-        return Mail(self.database, after_commit=self.after_commit)
+        return Mail(self.database)
 
     def mail_routers(self) -> list[APIRouter]:
         """Return the routes over agent mail."""

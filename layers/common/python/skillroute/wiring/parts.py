@@ -13,6 +13,7 @@ from skillroute.core.errors.model import ConfigurationError, EmbeddingUnavailabl
 from skillroute.core.notification.port import Notifier
 from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Database
+from skillroute.core.postgres.follow_up import FollowedDatabase
 from skillroute.core.queue.port import Queue
 from skillroute.core.settings import CoreSettings
 from skillroute.skills.classification.classifiers.port import Classifier
@@ -43,7 +44,6 @@ S = TypeVar("S")
 
 _CATCH_UP_AFTER_COMMIT_S = 2.0
 """A writer waits no longer for an index server that is being filled; the relay goes on with it."""
-
 
 _FILL_S = 4 * 3600.0
 """The most that a reindex goes on filling an index server; the relay goes on from there."""
@@ -104,9 +104,13 @@ class CoreParts:
         )
 
     @cached_property
-    def database(self) -> Database:
-
+    def storage(self) -> Database:
+        """The database whose commits are not followed up."""
         return self._database or self.pool
+
+    @cached_property
+    def database(self) -> Database:
+        return FollowedDatabase(self.storage, self.after_commit)
 
     @cached_property
     def turns(self) -> Turns:
@@ -165,11 +169,7 @@ class CoreParts:
     @cached_property
     def replica(self) -> IndexReplica:
         return self._replica or make_replica(
-            self.settings,
-            self.feed,
-            self.pool,
-            self.query_embedder.model,
-            self.address,
+            self.settings, self.feed, self.pool, self.query_embedder.model, self.address
         )
 
     @cached_property
@@ -243,7 +243,7 @@ class CoreParts:
     @cached_property
     def job(self) -> dict[str, Any]:
         """The options of jobs that embed, and of what writes many things."""
-        return {"after_commit": self.after_commit, "timeout_s": self.settings.batch_timeout_s}
+        return {"timeout_s": self.settings.batch_timeout_s}
 
     @cached_property
     def writer(self) -> Writer:

@@ -36,7 +36,7 @@ class RegistryParts(RerankParts):
     def registry(self) -> Registry:
         from skillroute.registry.read import Registry
 
-        return Registry(self.database, after_commit=self.after_commit)
+        return Registry(self.database)
 
     @cached_property
     def registry_search(self) -> RegistrySearch:

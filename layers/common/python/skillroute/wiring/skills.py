@@ -37,13 +37,13 @@ class SkillParts(RequestParts):
     def create_skill(self) -> CreateSkill:
         from skillroute.skills.create import CreateSkill
 
-        return CreateSkill(self.database, self.prepare_skill, after_commit=self.after_commit)
+        return CreateSkill(self.database, self.prepare_skill)
 
     @cached_property
     def change_skill(self) -> ChangeSkill:
         from skillroute.skills.change import ChangeSkill
 
-        return ChangeSkill(self.database, self.prepare_skill, after_commit=self.after_commit)
+        return ChangeSkill(self.database, self.prepare_skill)
 
     @cached_property
     def put_skill(self) -> PutSkill:
@@ -67,7 +67,7 @@ class SkillParts(RequestParts):
     def assign_skills(self) -> AssignSkills:
         from skillroute.skills.assignments.assign import AssignSkills
 
-        return AssignSkills(self.database, after_commit=self.after_commit)
+        return AssignSkills(self.database)
 
     @cached_property
     def describe_skill(self) -> DescribeSkill:
@@ -85,20 +85,19 @@ class SkillParts(RequestParts):
             self.prepare_skill,
             self.notifier,
             approve_after=self.settings.auto_approve_after,
-            after_commit=self.after_commit,
         )
 
     @cached_property
     def review_suggestions(self) -> ReviewSuggestions:
         from skillroute.skills.suggestions.review import ReviewSuggestions
 
-        return ReviewSuggestions(self.database, self.prepare_skill, self.change_skill, after_commit=self.after_commit)
+        return ReviewSuggestions(self.database, self.prepare_skill, self.change_skill)
 
     @cached_property
     def review_many(self) -> ReviewMany:
         from skillroute.skills.suggestions.review_many import ReviewMany
 
-        return ReviewMany(self.database, self.prepare_skill, self.review_suggestions, after_commit=self.after_commit)
+        return ReviewMany(self.database, self.prepare_skill, self.review_suggestions)
 
     @cached_property
     def classify_tools(self) -> ClassifyTools:
@@ -111,7 +110,6 @@ class SkillParts(RequestParts):
             SkillProfiles(self.database),
             self.suggest_skills,
             own_model=self.query_embedder.model,
-            after_commit=self.after_commit,
             timeout_s=self.of(ClassifierSettings).chat_timeout_s,
             write_requests=self.write_drafted,
         )

@@ -36,8 +36,8 @@ class Parts(PortableParts, McpParts):
         from skillroute.registry.refresh import refresh_all
 
         refresh = (refresh_all, refresh_mail)
-        job = {**self.job, "after_commit": self.after_reindex}
-        return Reindex(self.database, self.embedder, refresh=refresh, derive=self.aggregate_skill.derive_all, **job)
+        job = {**self.job, "derive": self.aggregate_skill.derive_all, "finish": self.after_reindex}
+        return Reindex(self.storage, self.embedder, refresh=refresh, **job)
 
     @cached_property
     def failed_work(self) -> FailedWork:

@@ -160,15 +160,12 @@ class Writer:
 
     Attributes
     ----------
-    after_commit : callable
-        Called once something was written; sends the work that this made, and brings an index server up to date.
     timeout_s : float
         The most that one call may embed, less on Lambda; what did not fit is left to the relay.
     """
 
     database: Database
     embedder: Embedder
-    after_commit: Callable[[], object] = lambda: None
     timeout_s: float = 60.0
     clock: Clock = time.monotonic
 
@@ -204,14 +201,17 @@ def write_many(
     made = embed_within(writer.embedder, list(diff.texts.values()), deadline, what=kind.texts)
     vectors = Vectors(writer.embedder.model, dict(zip(diff.texts, made, strict=False))) if made else Vectors()
     left = [thing for thing in incoming if thing.index not in diff.outcomes]
-    stored = _store(writer.database, kind, steps, left, vectors, keep=not dry_run)
+    is_complete = len(made) == len(diff.texts)
+    own = others = Embedded()
+    with writer.database.together():
+        stored = _store(writer.database, kind, steps, left, vectors, keep=not dry_run)
+        if not dry_run:
+            own, others = _finish(writer, stored, deadline if is_complete else None)
     outcomes |= {**diff.outcomes, **stored.outcomes}
     in_order = [_with_warnings(outcomes[index], warnings[index]) for index in sorted(outcomes)]
     if dry_run:
         without_ids = [replace(one, id=None) if one.status == "created" else one for one in in_order]
         return Report(without_ids, embedding_unavailable=False)
-    is_complete = len(made) == len(diff.texts)
-    own, others = _finish(writer, stored, deadline if is_complete else None)
     # The model refuses them now, or has before.
     in_order = [replace(one, is_refused=True) if str(one.id) in own.refused else one for one in in_order]
     kind.count(in_order)
@@ -260,6 +260,8 @@ def _store(
         done = steps.store(session, some, vectors)
         if done.derive is not None:
             done.derive(session)
+        if done.is_news:
+            session.note_news()
         return done
 
     def attempt(session: Session, some: Sequence[InT]) -> object:
@@ -273,20 +275,16 @@ def _store(
 
 
 def _finish(writer: Writer, stored: Stored[OutT], deadline: Deadline | None) -> tuple[Embedded, Embedded]:
-    """Embed what the commit left without a vector, what was written and what belongs to it, and pass the news on."""
+    """Embed what the commit left without a vector: what was written, and what belongs to it."""
     own = others = Embedded()
-    try:
-        for each in stored.waiting:
-            left = deadline if own.complete and others.complete else None
-            if each.is_own:
-                own = embed_committed(writer.database, writer.embedder, each, left)
-            elif left is not None:
-                others = embed_committed(writer.database, writer.embedder, each, left)
-            else:
-                others = Embedded(complete=False)
-    finally:
-        if stored.is_news or own.stored or others.stored:
-            writer.after_commit()
+    for each in stored.waiting:
+        left = deadline if own.complete and others.complete else None
+        if each.is_own:
+            own = embed_committed(writer.database, writer.embedder, each, left)
+        elif left is not None:
+            others = embed_committed(writer.database, writer.embedder, each, left)
+        else:
+            others = Embedded(complete=False)
     return own, others
 
 

@@ -147,12 +147,14 @@ def store_made(
 
     def store(session: Session) -> set[str]:
         require_in_use(session, model)
+        session.note_news()
         return rows(session).set_embeddings(model, made)
 
     def store_one(session: Session, task: EmbeddingTask, one: Vector | Refusal) -> None:
         require_in_use(session, model)
         rows(session).lock([task.id])
         rows(session).set_embeddings(model, [(task, one)])
+        session.note_news()
 
     locked = database.transact(store) if made else ()
     for task, one in made:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.embed import BATCH, embed_rows
@@ -26,8 +25,6 @@ class EmbedMissing:
 
     Parameters
     ----------
-    after_commit : callable
-        Called at the end; sends the work that this made, and brings an index server up to date.
     timeout_s : float
         The most that one batch may take.
     """
@@ -37,13 +34,11 @@ class EmbedMissing:
         database: Database,
         embedder: Embedder,
         *,
-        after_commit: Callable[[], object] = lambda: None,
         timeout_s: float = 60.0,
         clock: Clock = time.monotonic,
     ) -> None:
         self._database = database
         self._embedder = embedder
-        self._after_commit = after_commit
         self._timeout_s = timeout_s
         self._clock = clock
 
@@ -63,14 +58,17 @@ class EmbedMissing:
             return 0
         model = self._embedder.model
         self._database.transact(lambda session: _claimed(session, model))
-        embedded, deadline, waiting = 0, Deadline(within_s, self._clock), list(collections())
+        with self._database.together():
+            return self._embed_all(Deadline(within_s, self._clock))
+
+    def _embed_all(self, deadline: Deadline) -> int:
+        embedded, waiting = 0, list(collections())
         while waiting and not deadline.is_over:
             collection = waiting.pop(0)
             count, is_anything_done = self._embed(collection, deadline)
             if is_anything_done:
                 waiting.append(collection)
             embedded += count
-        self._after_commit()
         return embedded
 
     def _embed(self, collection: Collection, deadline: Deadline) -> tuple[int, bool]:

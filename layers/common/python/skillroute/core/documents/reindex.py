@@ -33,12 +33,14 @@ class Reindex:
 
     Parameters
     ----------
-    database, embedder
+    database
+        One whose commits are not followed up: what searches reads all that was embedded at the end.
+    embedder
     refresh : sequence of callables
         Of slices: derive what their rows are found by where it is not what they say.
     derive : callable
         Computes the vectors of a model that are derived from those of other documents, once these are all there.
-    after_commit : callable
+    finish : callable
         Called at the end; sends the work that this made, and brings an index server up to date.
     timeout_s : float
         The most that one batch may take.
@@ -51,12 +53,12 @@ class Reindex:
         *,
         refresh: Sequence[Callable[[Database], None]] = (),
         derive: Callable[[EmbeddingModel], None] = lambda _: None,
-        after_commit: Callable[[], object] = lambda: None,
+        finish: Callable[[], object] = lambda: None,
         timeout_s: float = 60.0,
     ) -> None:
         self._database = database
         self._embedder = embedder
-        self._after_commit = after_commit
+        self._finish = finish
         self._timeout_s = timeout_s
         self._refresh = refresh
         self._derive = derive
@@ -99,7 +101,7 @@ class Reindex:
                 break
         self._database.transact(lambda session: _switch(session, model))
         renumber(self._database)
-        self._after_commit()
+        self._finish()
         return ReindexReport(number)
 
     def _embed_all(self, progress: Callable[[int], None]) -> Counter[Collection]:

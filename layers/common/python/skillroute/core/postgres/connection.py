@@ -51,6 +51,8 @@ class Connection:
         It was idle in the pool before, and may have been lost there.
     server : str
         The history of transactions that the server writes; see `server_history` in sessions.sql.
+    has_news : bool
+        News were noted in the transaction, and not undone.
     asked_at, answered_at : float
         When the last request was sent, and when the last answer was complete, by `clock`.
     """
@@ -72,7 +74,7 @@ class Connection:
         self._patience_s = statement_timeout_s + min(_GRACE_S, connect_timeout_s)
         self._clock = clock
         self.asked_at = self.answered_at = clock()
-        self.broken = self.hung = self.reused = False
+        self.broken = self.hung = self.reused = self.has_news = False
         self._prepared: dict[str, pg8000.native.PreparedStatement] = {}
         self._plans: str | None = "auto"  # as PostgreSQL begins; None: whatever it was before a rollback
         self._xid = ""
@@ -114,6 +116,11 @@ class Connection:
         """Begin a transaction, within the connect timeout: a healthy server answers at once."""
         with self.answering_within(self._connect_timeout_s):
             self._xid = self.script(_BEGIN)[0][0]
+        self.has_news = False
+
+    def note_news(self) -> None:
+        """Note that the transaction has news: its commit is followed up."""
+        self.has_news = True
 
     @contextmanager
     def begun(self) -> Iterator[None]:
@@ -144,10 +151,11 @@ class Connection:
     def savepoint(self) -> Iterator[None]:
         """Undo what was done in this block of a transaction when it raises; the transaction goes on."""
         self.script("SAVEPOINT attempt")
+        had_news = self.has_news
         try:
             yield
         except BaseException:
-            self._plans = None  # what was set since is undone
+            self._plans, self.has_news = None, had_news  # what was set since is undone
             if not self.broken:
                 self.script("ROLLBACK TO SAVEPOINT attempt; RELEASE SAVEPOINT attempt")
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -18,6 +18,15 @@ class Session(Protocol):
 
     def savepoint(self) -> AbstractContextManager[None]:
         """Undo what was done in a block of a transaction when the block raises; the transaction goes on."""
+        ...
+
+    @property
+    def has_news(self) -> bool:
+        """Whether news were noted in this transaction, and not undone."""
+        ...
+
+    def note_news(self) -> None:
+        """Note that the transaction makes work for a queue, or changes what is searched: its commit is followed up."""
         ...
 
 
@@ -44,6 +53,10 @@ class Database(Protocol):
 
     def taken_back(self, work: Callable[[Session], T]) -> T:
         """Run `work` as `transact` does, and take back what it did: it is only tried."""
+        ...
+
+    def together(self) -> AbstractContextManager[None]:
+        """Follow up the transactions of a block once, at its end, where commits are followed up."""
         ...
 
 
@@ -76,3 +89,7 @@ class WithinTransaction:
     def taken_back(self, work: Callable[[Session], T]) -> T:
         """Run `work` as `transact` does: what it did is seen by what is tried after it."""
         return self.transact(work)
+
+    def together(self) -> AbstractContextManager[None]:
+        """Follow up nothing: it is taken back."""
+        return nullcontext()

@@ -19,6 +19,8 @@ from skillroute.core.postgres.former import FormerVersion, former_version
 from skillroute.core.postgres.lock_watch import LockWatch
 from skillroute.core.postgres.refusals import NotPermitted
 from skillroute.core.postgres.roles import Login, grant_rights, make_login, prepare_groups
+from skillroute.core.time.counted import CountedTime
+from skillroute.core.time.deadline import Deadline
 from skillroute.core.time.retry import Retry, TransientFailure
 
 T = TypeVar("T")
@@ -124,7 +126,8 @@ class _Patience:
     def __init__(self, watch: LockWatch, limits: LockLimits) -> None:
         self._watch = watch
         self._limits = limits
-        self._left_s = limits.total_s
+        self._waited = CountedTime()  # what a migration takes with its locks does not count
+        self._deadline = Deadline(limits.total_s, self._waited)
 
     def __call__(self, what: str, step: Callable[[], T]) -> T:
         """Run a step until it gets its locks, and return its result. Raises `MigrationBlocked`."""
@@ -136,9 +139,9 @@ class _Patience:
             except StatementRejected as error:
                 if error.state != _LOCK_NOT_AVAILABLE:
                     raise
-                if self._left_s <= 0:
+                if self._deadline.is_over:
                     raise MigrationBlocked(self._message(what)) from error
-                self._left_s -= time.monotonic() - began + self._limits.attempt_s  # and the pause that follows
+                self._waited.add(time.monotonic() - began + self._limits.attempt_s)  # and the pause that follows
                 raise TransientFailure(str(error)) from error
 
         return Retry.every(self._limits.attempt_s).run(attempt)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TypeVar
 
 from skillroute.core.errors.model import DatabaseUnavailable, SkillrouteError
@@ -126,6 +126,10 @@ class Pool:
         with suppress(_TakenBack):
             self.transact(attempt)
         return tried[-1]
+
+    def together(self) -> AbstractContextManager[None]:
+        """Follow up nothing: `FollowedDatabase` does."""
+        return nullcontext()
 
     def close(self) -> None:
         """Close the idle connections."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+
+from skillroute.core.time.counted import CountedTime
+from skillroute.core.time.deadline import Deadline
 
 _GIVEN_S = 0.05
 """The most that heavy work waits at one of its steps."""
@@ -16,12 +18,13 @@ _GIVEN_IN_ALL_S = 8.0
 
 
 class _Patience:
-    """How long a heavy request has yet to wait for others."""
+    """When a heavy request has waited enough for others: only its waits count."""
 
-    __slots__ = ("left_s",)
+    __slots__ = ("deadline", "waited")
 
     def __init__(self) -> None:
-        self.left_s = _GIVEN_IN_ALL_S
+        self.waited = CountedTime()
+        self.deadline = Deadline(_GIVEN_IN_ALL_S, self.waited)
 
 
 class Turns:
@@ -65,9 +68,7 @@ class Turns:
 
     def give_way(self) -> None:
         """Wait until no plain request is worked on, for a moment at most; do not where this work is plain itself."""
-        if not self._plain or (patience := self._patience.get()) is None or patience.left_s <= 0.0:
+        if not self._plain or (patience := self._patience.get()) is None or patience.deadline.is_over:
             return
-        begun = time.monotonic()
-        with self._none_left:
-            self._none_left.wait_for(lambda: not self._plain, min(_GIVEN_S, patience.left_s))
-        patience.left_s -= time.monotonic() - begun
+        with patience.waited.counting(), self._none_left:
+            self._none_left.wait_for(lambda: not self._plain, min(_GIVEN_S, patience.deadline.remaining_s()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from skillroute.catalogue.access import own_item, visible_item
 from skillroute.core.access import not_found
@@ -32,9 +32,8 @@ from skillroute.skills.suggestions.repository import SuggestionRepository
 class AssignSkills:
     """Replaces the assignments of items by what a person decides. Classifiers leave them alone from then on."""
 
-    def __init__(self, database: Database, *, after_commit: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._after_commit = after_commit
 
     def __call__(
         self,
@@ -71,9 +70,7 @@ class AssignSkills:
         for item_id, given in assignments.items():
             _check(item_id, given)
         ranked = {item_id: in_rank_order(list(given)) for item_id, given in assignments.items()}
-        changed = self._database.transact(lambda session: assign(session, ranked, caller, source))
-        self._after_commit()
-        return changed
+        return self._database.transact(lambda session: assign(session, ranked, caller, source))
 
     def of_item(self, item_id: int, caller: Caller) -> SkillsOfItem:
         """Return an item's skills, inactive ones too. Raises `NotFound`."""
@@ -116,20 +113,17 @@ class AssignSkills:
         _check(item_id, given)
         ranked = in_rank_order(list(given))
 
-        def replace(session: Session) -> tuple[SkillsOfItem, bool]:
+        def replace(session: Session) -> SkillsOfItem:
             own_item(session, item_id, caller)
             AssignmentRepository(session).lock_items([item_id], caller.org_id)
             before = _skills_of(session, item_id, caller)
             check_version(expected, before.version, f"the skills of item {item_id}")
             if as_read is not None and before.are(given, as_read):
-                return before, False
+                return before
             assign(session, {item_id: ranked}, caller, source)
-            return _skills_of(session, item_id, caller), True
+            return _skills_of(session, item_id, caller)
 
-        skills, is_news = self._database.transact(replace)
-        if is_news:
-            self._after_commit()
-        return skills
+        return self._database.transact(replace)
 
 
 def _skills_of(session: Session, item_id: int, caller: Caller) -> SkillsOfItem:
@@ -164,6 +158,7 @@ def assign(
         changed |= assignments.replace(items, keys, chosen)
     ClassificationRepository(session).record({id_: seen.tool.input_hash for id_, seen in tools.items()}, HUMAN)
     SuggestionRepository(session).drop_of(list(ranked))
+    session.note_news()
     return changed
 
 

@@ -59,7 +59,6 @@ class ClassifyTools:
         suggest: SuggestSkills,
         *,
         own_model: Callable[[], EmbeddingModel | None] = lambda: None,
-        after_commit: Callable[[], object] = lambda: None,
         timeout_s: float = 10.0,
         min_confidence: float = MIN_CONFIDENCE,
         write_requests: Callable[[Sequence[Drafted], str | None], object] | None = None,
@@ -69,7 +68,6 @@ class ClassifyTools:
         self._profiles = profiles
         self._suggest = suggest
         self._own_model = own_model
-        self._after_commit = after_commit
         self._timeout_s = timeout_s
         self._write_requests = write_requests
         self._store = StoreClassifications(classifier, min_confidence)
@@ -91,6 +89,10 @@ class ClassifyTools:
         DatabaseUnavailable
             What was not stored goes on waiting in the outbox.
         """
+        with self._database.together():
+            return self._classified(tool_ids, force)
+
+    def _classified(self, tool_ids: Sequence[int], force: bool) -> Results:
         model = self._model()
         found = self._database.read(lambda session: ClassificationRepository(session).tools(tool_ids, model))
         skipped = {id_: why for id_, seen in found.items() if (why := self._skip(seen, force)) is not None}
@@ -102,7 +104,6 @@ class ClassifyTools:
         asked = self._ask(todo, model)
         for org_id, group in groupby(asked, key=lambda answer: answer[0].tool.org_id):
             results |= self._stored(list(group), org_id, force)
-        self._after_commit()
         return results
 
     def _model(self) -> EmbeddingModel | None:
@@ -219,6 +220,7 @@ def _skipped(session: Session, found: Mapping[int, ToClassify], skipped: Mapping
     OutboxRepository(session).done(
         QueueName.CLASSIFY, {key: version for key, version in versions.items() if version is not None}
     )
+    session.note_news()  # there is room for other work in the queue
     return {
         id_: Outcome(id_, decision, found[id_].tool.name, current_assignments(session, found[id_].tool))
         for id_, decision in skipped.items()

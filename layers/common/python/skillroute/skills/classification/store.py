@@ -85,6 +85,7 @@ class StoreClassifications:
         OutboxRepository(session).done(
             QueueName.CLASSIFY, {key: version for key, version in versions.items() if version is not None}
         )
+        session.note_news()
         drafts = {suggestion.tool.id: suggestion.draft for suggestion in suggested}
         outcomes = [
             Outcome(

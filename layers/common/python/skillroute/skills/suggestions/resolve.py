@@ -86,6 +86,7 @@ def resolve(
         _assign_too(session, sorted(tools), skill, caller)
     ClassificationRepository(session).forget(waiting)
     OutboxRepository(session).enqueue(QueueName.CLASSIFY, [str(tool_id) for tool_id in waiting])
+    session.note_news()
     return also_resolved
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,13 +54,10 @@ class ReviewSuggestions:
         database: Database,
         prepare: PrepareSkill,
         change: ChangeSkill,
-        *,
-        after_commit: Callable[[], object] = lambda: None,
     ) -> None:
         self._database = database
         self._prepare = prepare
         self._change = change
-        self._after_commit = after_commit
 
     def page(
         self, status: SuggestionStatus | None, caller: Caller, *, name: str | None = None, limit: int, offset: int
@@ -145,7 +142,7 @@ class ReviewSuggestions:
             skill = store(session, prepared)
             return _resolve(session, locked, skill, SuggestionStatus.APPROVED, caller)
 
-        return self._committed(approve)
+        return self._database.transact(approve)
 
     def merge(self, suggestion_id: int, skill_id: str, caller: Caller) -> Reviewed:
         """Assign the tool to a skill that is there. Raises as `approve` does; `NotFound` for the skill too."""
@@ -162,7 +159,7 @@ class ReviewSuggestions:
             skill = visible_skill(session, skill_id, caller)
             return _resolve(session, locked, skill, SuggestionStatus.MERGED, caller)
 
-        return self._committed(merge)
+        return self._database.transact(merge)
 
     def reject(self, suggestion_id: int, reason: str | None, caller: Caller) -> Suggestion:
         """Discard a suggestion; its tool stays without skills. Raises as `approve` does."""
@@ -209,11 +206,6 @@ class ReviewSuggestions:
         )
         tool_ids = {suggestion.source_tool_id, *(tool_id for _, tool_id, _ in same)}
         return sorted(tool_id for tool_id in tool_ids if tool_id is not None)
-
-    def _committed(self, work: Callable[[Session], Reviewed]) -> Reviewed:
-        reviewed = self._database.transact(work)
-        self._after_commit()
-        return reviewed
 
 
 def _found(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:

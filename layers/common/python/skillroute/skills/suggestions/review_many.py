@@ -6,7 +6,7 @@ Each decision is a transaction of its own, so what is wrong with one never keeps
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from skillroute.core.answer_size import MAX_ANSWER_BYTES
 from skillroute.core.caller import Caller
@@ -50,7 +50,6 @@ class ReviewMany:
         prepare: PrepareSkill,
         review: ReviewSuggestions,
         *,
-        after_commit: Callable[[], object] = lambda: None,
         within_s: float = 15.0,
         room: int = _ROOM,
         clock: Clock = time.monotonic,
@@ -58,7 +57,6 @@ class ReviewMany:
         self._database = database
         self._prepare = prepare
         self._review = review
-        self._after_commit = after_commit
         self._within_s = within_s
         self._room = room
         self._clock = clock
@@ -73,6 +71,10 @@ class ReviewMany:
         """
         if len(decisions) > MAX_DECISIONS:
             raise InvalidInput("decisions", f"{len(decisions)} decisions; at most {MAX_DECISIONS} in one call")
+        with self._database.together():
+            return self._carried_out(decisions, caller)
+
+    def _carried_out(self, decisions: Sequence[GroupDecision], caller: Caller) -> list[DecisionOutcome]:
         deadline = Deadline(self._within_s, self._clock)
         outcomes: list[DecisionOutcome] = []
         stopped: NotBegun | None = None
@@ -96,8 +98,6 @@ class ReviewMany:
                 if error.code is ErrorCode.INTERNAL_ERROR:
                     logger.exception("decision on suggestions failed")
             room -= outcome.answer_bytes
-        if any(outcome.decided for outcome in outcomes):
-            self._after_commit()
         return outcomes
 
     def _decide(self, outcome: DecisionOutcome, caller: Caller, deadline: Deadline) -> None:

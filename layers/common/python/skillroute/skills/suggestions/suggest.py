@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from skillroute.core.errors.model import SkillrouteError
 from skillroute.core.input.json_input import validated
@@ -46,14 +46,12 @@ class SuggestSkills:
         notifier: Notifier,
         *,
         approve_after: int = 3,
-        after_commit: Callable[[], object] = lambda: None,
         clock: Clock = time.monotonic,
     ) -> None:
         self._database = database
         self._prepare = prepare
         self._notifier = notifier
         self._approve_after = approve_after
-        self._after_commit = after_commit
         self._clock = clock
 
     def announce(self, suggested: Sequence[Suggested]) -> None:
@@ -126,7 +124,6 @@ class SuggestSkills:
             return
         if skill is None:
             return
-        self._after_commit()
         self._notifier.notify(
             "skill_auto_approved",
             f"Skill created: {skill.name}",
