@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
-import time
-from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +17,7 @@ from skillroute.registry.report import RegistryReport
 from tests.builders import System, lent_system
 from tests.doubles import EdgeIndexes, once, until
 from tests.e2e.generated import servers, tools
-from tests.e2e.load import RandomCalls
+from tests.e2e.load import RandomCalls, race
 from tests.e2e.processes import HASHING, SOAK, Bare, Processes, answered, eventually
 from tests.e2e.work import verified
 from tests.integration.rows import Sql, connected
@@ -107,30 +103,8 @@ def test_nobody_sees_an_error_and_afterwards_all_agree(home: Path, processes: Pr
     clients = [
         Client(server.ready(), seed) for seed, server in zip(range(CLIENTS), itertools.cycle(pair), strict=False)
     ]
-    began = time.monotonic()
+    race(clients, _CHANGES, often=OFTEN, for_s=FOR_S, at_most_s=30.0)
 
-    def succeeded() -> Counter[str]:
-        return Counter(
-            name
-            for client in clients
-            for (name, status), n in list(client.statuses.items())
-            if status < 300
-            for _ in range(n)
-        )
-
-    def is_over() -> bool:
-        passed_s = time.monotonic() - began
-        is_enough = all(succeeded()[each] >= OFTEN for each in _CHANGES)
-        return passed_s > FOR_S and (is_enough or passed_s > 30)
-
-    with ThreadPoolExecutor(CLIENTS) as pool:
-        for done in [pool.submit(client.call_on, is_over) for client in clients]:
-            done.result()
-
-    statuses: Counter[tuple[str, int]] = sum((client.statuses for client in clients), Counter())
-    sys.stdout.write(f"{statuses.total()} calls: {dict(sorted(statuses.items()))}\n")
-    assert [wrong for client in clients for wrong in client.wrong] == []
-    assert [each for each in _CHANGES if succeeded()[each] < OFTEN] == []
     with connected(database_url) as sql:
         [[deadlocks]] = sql("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
         assert deadlocks == 0, "each is retried, and costs everybody who waits a second"

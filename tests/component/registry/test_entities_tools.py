@@ -282,20 +282,6 @@ def test_a_list_is_whole_though_another_one_replaced_it_after_the_look(system: S
     assert system.parts.verify().findings == []
 
 
-def test_four_that_put_the_same_servers_at_once_create_each_once(system: System) -> None:
-    servers = [{"name": f"s{n}", "tools": [DOCS, RESOLVE]} for n in range(10)]
-    reports = in_threads(4, lambda n: system.put_entities(*(servers if n % 2 else servers[::-1])))
-    outcomes = [outcome for report in reports for outcome in report.outcomes]
-    assert [outcome for outcome in outcomes if outcome.status == "failed"] == []
-    created = [outcome.path for outcome in outcomes if outcome.status == "created"]
-    assert len(created) == len(set(created)) == 10
-    embedded = (
-        "SELECT count(*) FROM mcp.tools WHERE (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', id::text))"
-    )
-    assert system.rows(embedded) == [[20]]
-    assert system.parts.verify().findings == []
-
-
 def test_one_whose_transaction_fails_leaves_neither_entity_nor_tools(system: System) -> None:
     def fail() -> None:
         raise DatabaseUnavailable("gone")
