@@ -20,7 +20,7 @@ from tests.e2e.generated import servers, tools
 from tests.e2e.load import RandomCalls, race
 from tests.e2e.processes import HASHING, SOAK, Bare, Processes, answered, eventually
 from tests.e2e.work import verified
-from tests.integration.rows import Sql, connected
+from tests.integration.rows import Sql, connected, waits_for_a_lock
 
 CLIENTS = 8
 FOR_S = 60.0 if SOAK else 3.0
@@ -143,7 +143,7 @@ class TestAServerThatIsPutWhileItsToolsChange:
 
         def put_the_server() -> None:
             putting.start()
-            until(lambda: not putting.is_alive() or waits_for_a_lock(second))
+            until(lambda: not putting.is_alive() or waits_for_a_lock(second.rows))
 
         first.database.before_commit = once(put_the_server)
         if change == "deleted":
@@ -172,7 +172,7 @@ class TestTheFirstVectorOfADatabase:
             def put_another() -> None:
                 if not waited and has_claimed_a_path(second):
                     put.start()
-                    until(lambda: not put.is_alive() or waits_for_a_lock(second))
+                    until(lambda: not put.is_alive() or waits_for_a_lock(second.rows))
                     waited.append(put.is_alive())
 
             first.database.before_commit = put_another
@@ -188,12 +188,6 @@ def has_claimed_a_path(system: System) -> bool:
     """Tell whether somebody registers a server right now."""
     locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND database = "
     return system.rows(f"{locks} (SELECT oid FROM pg_database WHERE datname = current_database())") != [[0]]
-
-
-def waits_for_a_lock(system: System) -> bool:
-    """Tell whether somebody waits for somebody else in the system's database."""
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    return system.rows(waiting) != [[0]]
 
 
 def waiting(sql: Sql) -> bool:
