@@ -23,6 +23,7 @@ from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder, message_embedder
 from skillroute.core.errors.model import (
+    Conflict,
     DatabaseUnavailable,
     EmbeddingUnavailable,
     IndexUnavailable,
@@ -585,6 +586,19 @@ def in_threads(number: int, work: Callable[[int], T]) -> list[T]:
     if errors:
         raise errors[0]
     return [results[place] for place in range(number)]
+
+
+def succeed_at_once(number: int, work: Callable[[int], object]) -> list[bool]:
+    """Do work in threads at once and return for each whether it succeeded, the refused ones first."""
+
+    def attempt(place: int) -> bool:
+        try:
+            work(place)
+        except Conflict:
+            return False
+        return True
+
+    return sorted(in_threads(number, attempt))
 
 
 def once(work: Callable[[], object]) -> Callable[[], None]:

@@ -9,8 +9,8 @@ from skillroute.core.observability import counts
 
 from tests.builders import System, lent_system
 from tests.component.core.queue.clocked import Clocked
-from tests.component.desk import Desk
 from tests.doubles import EdgeIndexes, LogRecords
+from tests.worlds.desk import Desk
 
 
 @pytest.fixture

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
+import sys
 import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 import httpx
@@ -34,6 +37,31 @@ class RandomCalls:
                 self.statuses[call.__name__, response.status_code] += 1
                 if response.status_code not in expected:
                     self.wrong.append(f"{call.__name__}: {response.status_code} {response.text[:300]}")
+
+
+def race(clients: Sequence[RandomCalls], changes: Iterable[str], *, often: int, for_s: float, at_most_s: float) -> None:
+    """Let clients call at once until every change succeeded often enough; nothing may go wrong meanwhile."""
+    began = time.monotonic()
+
+    def too_seldom() -> list[str]:
+        succeeded: Counter[str] = Counter()
+        for client in clients:
+            for (name, status), number in list(client.statuses.items()):
+                succeeded[name] += number if status < 300 else 0
+        return [each for each in changes if succeeded[each] < often]
+
+    def is_over() -> bool:
+        passed_s = time.monotonic() - began
+        return passed_s > for_s and (passed_s > at_most_s or not too_seldom())
+
+    with ThreadPoolExecutor(len(clients)) as pool:
+        for done in [pool.submit(client.call_on, is_over) for client in clients]:
+            done.result()
+
+    statuses: Counter[tuple[str, int]] = sum((client.statuses for client in clients), Counter())
+    sys.stdout.write(f"{statuses.total()} calls: {dict(sorted(statuses.items()))}\n")
+    assert [wrong for client in clients for wrong in client.wrong] == []
+    assert too_seldom() == []
 
 
 class Threads:

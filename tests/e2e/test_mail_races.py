@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import sys
-import time
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from tests.e2e.load import RandomCalls
+from tests.e2e.load import RandomCalls, race
 from tests.e2e.processes import HASHING, SOAK, Processes, answered, eventually
 from tests.e2e.work import every_page, put_mail, verified
 from tests.integration.rows import Sql, connected
@@ -149,28 +145,8 @@ def test_nobody_sees_an_error_and_afterwards_all_agree(home: Path, processes: Pr
         server.ready()
     put_mail(pair[0].http, "project", *({"key": key, "name": key} for key in _PROJECTS))
     clients = [Client(server.client(), seed) for seed, server in zip(range(CLIENTS), itertools.cycle(pair))]
-    began = time.monotonic()
+    race(clients, _CHANGES, often=OFTEN, for_s=FOR_S, at_most_s=AT_MOST_S)
 
-    def succeeded() -> Counter[str]:
-        together: Counter[str] = Counter()
-        for client in clients:
-            for (name, status), number in list(client.statuses.items()):
-                together[name] += number if status < 300 else 0
-        return together
-
-    def is_over() -> bool:
-        passed_s = time.monotonic() - began
-        is_enough = all(succeeded()[each] >= OFTEN for each in _CHANGES)
-        return passed_s > FOR_S and (is_enough or passed_s > AT_MOST_S)
-
-    with ThreadPoolExecutor(CLIENTS) as pool:
-        for done in [pool.submit(client.call_on, is_over) for client in clients]:
-            done.result()
-
-    statuses: Counter[tuple[str, int]] = sum((client.statuses for client in clients), Counter())
-    sys.stdout.write(f"{statuses.total()} calls: {dict(sorted(statuses.items()))}\n")
-    assert [wrong for client in clients for wrong in client.wrong] == []
-    assert [each for each in _CHANGES if succeeded()[each] < OFTEN] == []
     with connected(database_url) as sql:
         [[deadlocks]] = sql("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
         assert deadlocks == 0, "each is retried, and costs everybody who waits a second"

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
-import time
-from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +17,10 @@ from skillroute.registry.report import RegistryReport
 from tests.builders import System, lent_system
 from tests.doubles import EdgeIndexes, once, until
 from tests.e2e.generated import servers, tools
-from tests.e2e.load import RandomCalls
+from tests.e2e.load import RandomCalls, race
 from tests.e2e.processes import HASHING, SOAK, Bare, Processes, answered, eventually
 from tests.e2e.work import verified
-from tests.integration.rows import Sql, connected
+from tests.integration.rows import Sql, connected, waits_for_a_lock
 
 CLIENTS = 8
 FOR_S = 60.0 if SOAK else 3.0
@@ -107,30 +103,8 @@ def test_nobody_sees_an_error_and_afterwards_all_agree(home: Path, processes: Pr
     clients = [
         Client(server.ready(), seed) for seed, server in zip(range(CLIENTS), itertools.cycle(pair), strict=False)
     ]
-    began = time.monotonic()
+    race(clients, _CHANGES, often=OFTEN, for_s=FOR_S, at_most_s=30.0)
 
-    def succeeded() -> Counter[str]:
-        return Counter(
-            name
-            for client in clients
-            for (name, status), n in list(client.statuses.items())
-            if status < 300
-            for _ in range(n)
-        )
-
-    def is_over() -> bool:
-        passed_s = time.monotonic() - began
-        is_enough = all(succeeded()[each] >= OFTEN for each in _CHANGES)
-        return passed_s > FOR_S and (is_enough or passed_s > 30)
-
-    with ThreadPoolExecutor(CLIENTS) as pool:
-        for done in [pool.submit(client.call_on, is_over) for client in clients]:
-            done.result()
-
-    statuses: Counter[tuple[str, int]] = sum((client.statuses for client in clients), Counter())
-    sys.stdout.write(f"{statuses.total()} calls: {dict(sorted(statuses.items()))}\n")
-    assert [wrong for client in clients for wrong in client.wrong] == []
-    assert [each for each in _CHANGES if succeeded()[each] < OFTEN] == []
     with connected(database_url) as sql:
         [[deadlocks]] = sql("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
         assert deadlocks == 0, "each is retried, and costs everybody who waits a second"
@@ -169,7 +143,7 @@ class TestAServerThatIsPutWhileItsToolsChange:
 
         def put_the_server() -> None:
             putting.start()
-            until(lambda: not putting.is_alive() or waits_for_a_lock(second))
+            until(lambda: not putting.is_alive() or waits_for_a_lock(second.rows))
 
         first.database.before_commit = once(put_the_server)
         if change == "deleted":
@@ -198,7 +172,7 @@ class TestTheFirstVectorOfADatabase:
             def put_another() -> None:
                 if not waited and has_claimed_a_path(second):
                     put.start()
-                    until(lambda: not put.is_alive() or waits_for_a_lock(second))
+                    until(lambda: not put.is_alive() or waits_for_a_lock(second.rows))
                     waited.append(put.is_alive())
 
             first.database.before_commit = put_another
@@ -214,12 +188,6 @@ def has_claimed_a_path(system: System) -> bool:
     """Tell whether somebody registers a server right now."""
     locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND database = "
     return system.rows(f"{locks} (SELECT oid FROM pg_database WHERE datname = current_database())") != [[0]]
-
-
-def waits_for_a_lock(system: System) -> bool:
-    """Tell whether somebody waits for somebody else in the system's database."""
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    return system.rows(waiting) != [[0]]
 
 
 def waiting(sql: Sql) -> bool:

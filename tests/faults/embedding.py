@@ -23,8 +23,8 @@ from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.search.model import RegistrySearchRequest
 
 from tests.builders import System, item, lent_system, of_org
-from tests.component.mail.office import message
 from tests.doubles import DIMENSION, EdgeIndexes
+from tests.worlds.mail import message
 
 SUBJECTS = ("antidote", "bridge", "candle")
 CALLERS = (LAPTOP, of_org("acme"), of_org("globex"))

@@ -9,7 +9,6 @@ from fastapi.testclient import TestClient
 
 from tests.api.routes import fill
 from tests.builders import System
-from tests.component.mail.search.mailbox import Mailbox
 from tests.openapi import published
 
 TIMES = {"metadata", "timing"}
@@ -34,7 +33,7 @@ def defaults_of(method: str, path: str) -> dict[str, Any]:
 
 @pytest.fixture
 def garden(system: System, client: TestClient) -> System:
-    Mailbox(system).message("The flowers", "They are thirsty.")
+    system.store_message("The flowers", "They are thirsty.")
     for skill_id, server in (("garden", "green"), ("kitchen", "white"), ("office", "grey"), ("cellar", "black")):
         system.create(skill_id, description=f"What is done in the {skill_id}.")
         tools = [

@@ -12,7 +12,7 @@ from skillroute.core.bulk.write import Writer
 from skillroute.core.caller import LAPTOP
 from skillroute.registry.servers import RegisteredServers
 
-from tests.component.desk import Desk
+from tests.worlds.desk import Desk
 
 NAVIGATE = ItemContent(ItemKey("Playwright Server", "tool", "playwright_navigate"), "Navigate to a URL")
 """A tool of LiveMCPBench's servers."""

@@ -7,7 +7,7 @@ from skillroute.catalogue.model import ItemFilter
 from skillroute.core.caller import LAPTOP
 from skillroute.core.errors.model import Forbidden, NotFound
 
-from tests.component.desk import ACME, UMBRELLA, Desk, tool
+from tests.worlds.desk import ACME, UMBRELLA, Desk, tool
 
 
 @pytest.fixture

@@ -22,9 +22,9 @@ from skillroute.registry.servers import RegisteredServers
 from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import Assignment, AssignmentSource
 
-from tests.component.desk import ACME, Desk, Renamed, statuses, tool
 from tests.doubles import in_threads, once
 from tests.integration.rows import connected, waits_for_a_lock
+from tests.worlds.desk import ACME, Desk, Renamed, statuses, tool
 
 T = TypeVar("T")
 TOOLS, SKILLS = TOOL_DOCUMENTS, SKILL_DOCUMENTS
@@ -216,17 +216,6 @@ def test_a_first_writer_waits_for_another_one_without_holding_it_up(desk: Desk) 
     writer.join()
     assert (statuses(reports[0]), reports[0].embedding_unavailable) == (["created"], True)
     assert desk.sql("SELECT model, embedding FROM mcp.document_vectors") == [["other", None]]
-
-
-def test_of_four_that_put_the_same_items_at_once_one_creates_each(desk: Desk) -> None:
-    items = [tool(f"t{n}") for n in range(20)]
-    reports = in_threads(4, lambda n: desk.sync(items if n % 2 else items[::-1], ACME))
-    created = [o.key for report in reports for o in report.outcomes if o.status == "created"]
-    assert len(created) == len(set(created)) == 20
-    assert not [o for report in reports for o in report.outcomes if o.status == "failed"]
-    ids = {(o.key, o.id) for report in reports for o in report.outcomes}
-    assert len(ids) == 20
-    assert desk.sql("SELECT count(*), count(embedding) FROM mcp.document_vectors") == [[20, 20]]
 
 
 def test_of_two_that_put_different_texts_at_once_one_is_whole(desk: Desk) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import System
-from tests.component.mail.office import Office
 
 
 @pytest.fixture
-def office(system: System) -> Office:
-    """An office with one project, `atlas`, of the laptop's own."""
-    office = Office(system)
-    office.one("project", key="atlas", name="Atlas")
-    return office
+def office(system: System) -> System:
+    """A system with one project, `atlas`, of the laptop's own."""
+    system.mail_outcome("project", key="atlas", name="Atlas")
+    return system

@@ -11,28 +11,28 @@ from skillroute.core.errors.model import NotFound
 from skillroute.mail.repository import MailRepository
 from skillroute.mail.rows import MailReport
 
-from tests.builders import of_org
-from tests.component.mail.office import Office, message, statuses
+from tests.builders import System, of_org
 from tests.doubles import in_threads
 from tests.integration.rows import connected, waits_for_a_lock
+from tests.worlds.mail import message, statuses
 
 
-def test_two_that_write_the_same_messages_at_once_write_each_once(office: Office) -> None:
+def test_two_that_write_the_same_messages_at_once_write_each_once(office: System) -> None:
     messages = [message(f"m{number}", **{"from": f"Agent{number % 7}"}) for number in range(40)]
 
     def write(place: int) -> MailReport:
-        return office.put("message", *(messages if place else reversed(messages)))
+        return office.put_mail("message", *(messages if place else reversed(messages)))
 
     one, other = in_threads(2, write)
     assert sorted([one.count("created"), other.count("created")]) == [0, 40]
     assert sorted([one.count("unchanged"), other.count("unchanged")]) == [0, 40]
     assert {each.key: each.id for each in one.outcomes} == {each.key: each.id for each in other.outcomes}
-    [[rows, senders]] = office.system.rows("SELECT count(*), count(DISTINCT sender_id) FROM mcp.mail_messages")
-    assert (rows, senders, len(office.keys("agent"))) == (40, 7, 8)
+    [[rows, senders]] = office.rows("SELECT count(*), count(DISTINCT sender_id) FROM mcp.mail_messages")
+    assert (rows, senders, len(office.mail_keys("agent"))) == (40, 7, 8)
     assert office.findings() == []
 
 
-def test_whoever_writes_second_waits_and_sees_what_the_first_wrote(office: Office) -> None:
+def test_whoever_writes_second_waits_and_sees_what_the_first_wrote(office: System) -> None:
     real = MailRepository.put_messages
     others: list[Future[MailReport]] = []
     asked_for_ids: list[int] = []
@@ -46,25 +46,25 @@ def test_whoever_writes_second_waits_and_sees_what_the_first_wrote(office: Offic
         real(repository, *arguments)
         if not others:
             # WHEN the second comes while the first has written and not committed
-            others.append(pool.submit(lambda: office.put("message", message("a", **{"from": "BLUELAKE"}))))
+            others.append(pool.submit(lambda: office.put_mail("message", message("a", **{"from": "BLUELAKE"}))))
             while not waits_for_a_lock(watcher):
                 assert not others[0].done()
 
-    with ThreadPoolExecutor(1) as pool, connected(office.system.url) as watcher, pytest.MonkeyPatch.context() as patch:
+    with ThreadPoolExecutor(1) as pool, connected(office.url) as watcher, pytest.MonkeyPatch.context() as patch:
         patch.setattr(MailRepository, "put_messages", put_messages)
         patch.setattr(MailRepository, "new_ids", new_ids)
-        first = office.put("message", message("a"))
+        first = office.put_mail("message", message("a"))
         [second] = [other.result() for other in others]
     # THEN it finds the message, and its agents in the first spelling
     assert (statuses(first), statuses(second)) == (["created"], ["unchanged"])
-    assert office.keys("agent") == ["BlueLake", "GreenHill"]
+    assert office.mail_keys("agent") == ["BlueLake", "GreenHill"]
     # AND had not looked before: only the first needed ids, for the message and for its agents
     assert asked_for_ids == [1, 2]
 
 
-def test_other_organisations_do_not_wait(office: Office) -> None:
+def test_other_organisations_do_not_wait(office: System) -> None:
     acme = of_org("acme")
-    office.one("project", acme, key="atlas", name="Atlas")
+    office.mail_outcome("project", acme, key="atlas", name="Atlas")
     real = MailRepository.put_messages
     written: list[list[str]] = []
 
@@ -72,25 +72,25 @@ def test_other_organisations_do_not_wait(office: Office) -> None:
         real(repository, *arguments)
         patch.setattr(MailRepository, "put_messages", real)
         # In this very thread, while the first is not committed: it would wait for ever.
-        written.append(statuses(office.put("message", message("b"), caller=acme)))
+        written.append(statuses(office.put_mail("message", message("b"), caller=acme)))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MailRepository, "put_messages", put_messages)
-        assert statuses(office.put("message", message("a"))) == ["created"]
+        assert statuses(office.put_mail("message", message("a"))) == ["created"]
     assert written == [["created"]]
 
 
-def test_a_project_that_is_deleted_while_it_is_written_to_stays_or_takes_nothing(office: Office) -> None:
-    [[atlas]] = office.system.rows("SELECT id FROM mcp.mail_projects")
+def test_a_project_that_is_deleted_while_it_is_written_to_stays_or_takes_nothing(office: System) -> None:
+    [[atlas]] = office.rows("SELECT id FROM mcp.mail_projects")
     for number in range(5):
-        office.one("project", key="atlas", name="Atlas")
-        [[atlas]] = office.system.rows("SELECT id FROM mcp.mail_projects")
+        office.mail_outcome("project", key="atlas", name="Atlas")
+        [[atlas]] = office.rows("SELECT id FROM mcp.mail_projects")
 
         def act(place: int, number: int = number, atlas: int = atlas) -> Any:
             if place:
-                return office.put("message", message(f"m{number}"))
+                return office.put_mail("message", message(f"m{number}"))
             try:
-                return office.system.parts.mail.delete("project", atlas, LAPTOP)
+                return office.parts.mail.delete("project", atlas, LAPTOP)
             except Exception as error:  # noqa: BLE001 (looked at below)
                 return error
 
@@ -100,48 +100,48 @@ def test_a_project_that_is_deleted_while_it_is_written_to_stays_or_takes_nothing
         assert (deleted is None) == (outcome.status == "failed"), (deleted, outcome)
         assert outcome.field in {None, "project"}
         if outcome.id is not None:
-            office.system.parts.mail.delete("message", outcome.id, LAPTOP)
+            office.parts.mail.delete("message", outcome.id, LAPTOP)
     assert office.findings() == []
 
 
-def test_a_global_project_that_goes_while_an_agent_of_an_organisation_joins_it_fails_the_agent(office: Office) -> None:
-    [[atlas]] = office.system.rows("SELECT id FROM mcp.mail_projects")
+def test_a_global_project_that_goes_while_an_agent_of_an_organisation_joins_it_fails_the_agent(office: System) -> None:
+    [[atlas]] = office.rows("SELECT id FROM mcp.mail_projects")
     real = MailRepository.put_agents
 
     def put_agents(repository: MailRepository, *arguments: Any) -> None:
         patch.setattr(MailRepository, "put_agents", real)
-        office.system.parts.mail.delete("project", atlas, LAPTOP)
+        office.parts.mail.delete("project", atlas, LAPTOP)
         real(repository, *arguments)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MailRepository, "put_agents", put_agents)
-        report = office.put("agent", {"name": "BlueLake", "projects": ["atlas"]}, caller=of_org("acme"))
+        report = office.put_mail("agent", {"name": "BlueLake", "projects": ["atlas"]}, caller=of_org("acme"))
     [outcome] = report.outcomes
     assert (outcome.status, outcome.field) == ("failed", "projects.0")
     with pytest.raises(NotFound):
-        office.system.parts.mail.get("project", atlas, LAPTOP)
+        office.parts.mail.get("project", atlas, LAPTOP)
     assert office.findings() == []
 
 
-def test_vectors_that_come_late_go_to_the_text_that_they_are_of(office: Office) -> None:
-    office.system.embedder.away = True
-    id_ = office.message(body="Old.")
-    office.system.embedder.away = False
-    real = office.system.embedder.embed
+def test_vectors_that_come_late_go_to_the_text_that_they_are_of(office: System) -> None:
+    office.embedder.away = True
+    id_ = office.put_message(body="Old.")
+    office.embedder.away = False
+    real = office.embedder.embed
     changed: list[int] = []
 
     def embed(texts: list[str], *, timeout_s: float) -> Any:
         vectors = real(texts, timeout_s=timeout_s)
         if not changed:
             changed.append(id_)
-            office.system.embedder.away = True
-            office.message(body="New.")
-            office.system.embedder.away = False
+            office.embedder.away = True
+            office.put_message(body="New.")
+            office.embedder.away = False
         return vectors
 
-    office.system.embedder.embed = embed  # type: ignore[method-assign, assignment]
-    office.system.parts.embed_missing()
+    office.embedder.embed = embed  # type: ignore[method-assign, assignment]
+    office.parts.embed_missing()
     # The vector of the old text is not stored beside the new one, which gets its own.
-    assert office.system.embedder.texts[-1].endswith("New.")
-    assert (office.embedded(id_), office.document(id_, "body")) == (True, ["New."])
+    assert office.embedder.texts[-1].endswith("New.")
+    assert (office.is_mail_embedded(id_), office.mail_document(id_, "body")) == (True, ["New."])
     assert office.findings() == []

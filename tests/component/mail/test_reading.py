@@ -11,8 +11,8 @@ from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.model import MailKind, MessageFilter
 from skillroute.mail.sync import MAIL_KINDS
 
-from tests.builders import of_org
-from tests.component.mail.office import Office, message, reader
+from tests.builders import System, of_org
+from tests.worlds.mail import message, reader
 
 ACME, UMBRELLA = of_org("acme"), of_org("umbrella")
 EVERY = pytest.mark.parametrize("kind", MAIL_KINDS)
@@ -22,40 +22,40 @@ BLUE = reader("bluelake")
 
 
 @pytest.fixture
-def ids(office: Office) -> dict[str, int]:
+def ids(office: System) -> dict[str, int]:
     """Two projects, a product of both and one of the second, an agent in each, and a message in each."""
-    office.one("project", key="vault", name="Vault")
+    office.mail_outcome("project", key="vault", name="Vault")
     return {
-        "product": office.id("product", key="both", name="Both", projects=["atlas", "vault"]),
-        "product2": office.id("product", key="closed", name="Closed", projects=["vault"]),
-        "agent": office.id("agent", name="BlueLake", projects=["atlas"]),
-        "agent2": office.id("agent", name="RedStone", projects=["vault"]),
-        "message": office.message("open"),
-        "message2": office.message("closed", project="vault", **{"from": "RedStone"}),
-        "project": office.id("project", key="atlas", name="Atlas"),
-        "project2": office.id("project", key="vault", name="Vault"),
+        "product": office.mail_id("product", key="both", name="Both", projects=["atlas", "vault"]),
+        "product2": office.mail_id("product", key="closed", name="Closed", projects=["vault"]),
+        "agent": office.mail_id("agent", name="BlueLake", projects=["atlas"]),
+        "agent2": office.mail_id("agent", name="RedStone", projects=["vault"]),
+        "message": office.put_message("open"),
+        "message2": office.put_message("closed", project="vault", **{"from": "RedStone"}),
+        "project": office.mail_id("project", key="atlas", name="Atlas"),
+        "project2": office.mail_id("project", key="vault", name="Vault"),
     }
 
 
 @EVERY
-def test_an_operator_sees_all_of_its_organisation(office: Office, ids: dict[str, int], kind: MailKind) -> None:
-    assert len(office.keys(kind)) == (3 if kind == "agent" else 2)
+def test_an_operator_sees_all_of_its_organisation(office: System, ids: dict[str, int], kind: MailKind) -> None:
+    assert len(office.mail_keys(kind)) == (3 if kind == "agent" else 2)
 
 
 @EVERY
-def test_a_token_without_an_agent_sees_nothing(office: Office, ids: dict[str, int], kind: MailKind) -> None:
-    assert office.keys(kind, NOBODY) == []
+def test_a_token_without_an_agent_sees_nothing(office: System, ids: dict[str, int], kind: MailKind) -> None:
+    assert office.mail_keys(kind, NOBODY) == []
     with pytest.raises(NotFound):
-        office.system.parts.mail.get(kind, ids[kind], NOBODY)
+        office.parts.mail.get(kind, ids[kind], NOBODY)
 
 
 @EVERY
 def test_a_token_of_an_agent_sees_what_belongs_to_its_projects(
-    office: Office, ids: dict[str, int], kind: MailKind
+    office: System, ids: dict[str, int], kind: MailKind
 ) -> None:
-    mail = office.system.parts.mail
+    mail = office.parts.mail
     expected = {"project": ["atlas"], "product": ["both"], "agent": ["BlueLake"], "message": ["open"]}
-    assert office.keys(kind, BLUE) == expected[kind]
+    assert office.mail_keys(kind, BLUE) == expected[kind]
     assert mail.get(kind, ids[kind], BLUE).id == ids[kind]
     # What it may not look at is as unknown as what never was.
     for id_ in (ids[f"{kind}2"], 10_000):
@@ -64,23 +64,23 @@ def test_a_token_of_an_agent_sees_what_belongs_to_its_projects(
                 ask()
 
 
-def test_projects_that_the_caller_may_not_see_are_told_of_nobody(office: Office, ids: dict[str, int]) -> None:
-    office.one("agent", name="BlueLake", projects=["atlas"])
-    office.one("agent", name="RedStone", projects=["vault", "atlas"])
-    mail = office.system.parts.mail
+def test_projects_that_the_caller_may_not_see_are_told_of_nobody(office: System, ids: dict[str, int]) -> None:
+    office.mail_outcome("agent", name="BlueLake", projects=["atlas"])
+    office.mail_outcome("agent", name="RedStone", projects=["vault", "atlas"])
+    mail = office.parts.mail
     product: Any = mail.get("product", ids["product"], BLUE)
     assert (product.content.projects, product.project_ids) == (("atlas",), (ids["project"],))
-    agent = office.agent(ids["agent2"], BLUE)
+    agent = office.stored_agent(ids["agent2"], BLUE)
     assert (agent.content.projects, agent.project_ids) == (("atlas",), (ids["project"],))
     found, total = mail.agents(BLUE, project_id=ids["project2"], limit=10, offset=0)
     assert (found, total) == ([], 0)
 
 
-def test_a_member_that_leaves_a_project_sees_it_no_more(office: Office, ids: dict[str, int]) -> None:
-    office.one("agent", name="BlueLake", projects=["vault"])
-    assert office.keys("message", BLUE) == ["closed"]
-    office.one("agent", name="BlueLake")
-    assert office.keys("message", BLUE) == []
+def test_a_member_that_leaves_a_project_sees_it_no_more(office: System, ids: dict[str, int]) -> None:
+    office.mail_outcome("agent", name="BlueLake", projects=["vault"])
+    assert office.mail_keys("message", BLUE) == ["closed"]
+    office.mail_outcome("agent", name="BlueLake")
+    assert office.mail_keys("message", BLUE) == []
 
 
 # Lists
@@ -103,19 +103,21 @@ WHERE: list[tuple[dict[str, Any], list[str]]] = [
 
 @pytest.mark.parametrize(("where", "keys"), WHERE, ids=str)
 def test_a_list_of_messages_shows_what_meets_all_conditions_the_newest_first(
-    office: Office, where: dict[str, Any], keys: list[str]
+    office: System, where: dict[str, Any], keys: list[str]
 ) -> None:
-    office.message("a", thread_id="T", bcc=["QuietRiver"], created_ts=1)
-    office.message("b", to=["BlueLake"], importance="high", ack_required=True, created_ts=2, **{"from": "GreenHill"})
-    found, total = office.system.parts.mail.messages(MessageFilter(**where), LAPTOP, limit=10, offset=0)
+    office.put_message("a", thread_id="T", bcc=["QuietRiver"], created_ts=1)
+    office.put_message(
+        "b", to=["BlueLake"], importance="high", ack_required=True, created_ts=2, **{"from": "GreenHill"}
+    )
+    found, total = office.parts.mail.messages(MessageFilter(**where), LAPTOP, limit=10, offset=0)
     assert ([each.content.key for each in found], total) == (keys, len(keys))
 
 
 @EVERY
 def test_a_page_beyond_the_end_still_says_how_many_there_are(
-    office: Office, ids: dict[str, int], kind: MailKind
+    office: System, ids: dict[str, int], kind: MailKind
 ) -> None:
-    mail = office.system.parts.mail
+    mail = office.parts.mail
     page: Any = {
         "project": mail.projects,
         "product": mail.products,
@@ -128,8 +130,8 @@ def test_a_page_beyond_the_end_still_says_how_many_there_are(
     assert (len(first), again) == (1, total)
 
 
-def test_agents_are_listed_by_name_in_any_spelling_and_by_project(office: Office, ids: dict[str, int]) -> None:
-    mail = office.system.parts.mail
+def test_agents_are_listed_by_name_in_any_spelling_and_by_project(office: System, ids: dict[str, int]) -> None:
+    mail = office.parts.mail
     for where, names in (
         ({"name": " BLUElake"}, ["BlueLake"]),
         ({"name": "Blue"}, []),
@@ -143,8 +145,8 @@ def test_agents_are_listed_by_name_in_any_spelling_and_by_project(office: Office
 # Deleting
 
 
-def test_what_is_deleted_is_gone_and_the_index_forgets_it(office: Office, ids: dict[str, int]) -> None:
-    mail = office.system.parts.mail
+def test_what_is_deleted_is_gone_and_the_index_forgets_it(office: System, ids: dict[str, int]) -> None:
+    mail = office.parts.mail
     for kind in reversed(MAIL_KINDS):
         for name in (kind, f"{kind}2"):
             mail.delete(kind, ids[name], LAPTOP)
@@ -153,8 +155,8 @@ def test_what_is_deleted_is_gone_and_the_index_forgets_it(office: Office, ids: d
             with pytest.raises(NotFound):
                 mail.delete(kind, ids[name], LAPTOP)
     # GreenHill is left, who was only named.
-    assert office.keys("agent") == ["GreenHill"]
-    with office.system.replica.current() as index:
+    assert office.mail_keys("agent") == ["GreenHill"]
+    with office.replica.current() as index:
         assert index.count(MAIL_DOCUMENTS) == 1
     assert office.findings() == []
 
@@ -168,18 +170,18 @@ def test_what_is_deleted_is_gone_and_the_index_forgets_it(office: Office, ids: d
     ],
 )
 def test_what_messages_refer_to_stays(
-    office: Office, ids: dict[str, int], kind: MailKind, name: str, told: str
+    office: System, ids: dict[str, int], kind: MailKind, name: str, told: str
 ) -> None:
-    [[ids["green"]]] = office.system.rows("SELECT id FROM mcp.mail_agents WHERE name_key = 'greenhill'")
+    [[ids["green"]]] = office.rows("SELECT id FROM mcp.mail_agents WHERE name_key = 'greenhill'")
     with pytest.raises(Conflict, match=told):
-        office.system.parts.mail.delete(kind, ids[name], LAPTOP)
-    assert office.system.parts.mail.get(kind, ids[name], LAPTOP)
-    assert office.payload(ids[name])["kind"] == kind
+        office.parts.mail.delete(kind, ids[name], LAPTOP)
+    assert office.parts.mail.get(kind, ids[name], LAPTOP)
+    assert office.mail_payload(ids[name])["kind"] == kind
 
 
-def test_a_deleted_product_leaves_its_projects(office: Office, ids: dict[str, int]) -> None:
-    office.system.parts.mail.delete("product", ids["product"], LAPTOP)
-    assert office.keys("project") == ["atlas", "vault"]
+def test_a_deleted_product_leaves_its_projects(office: System, ids: dict[str, int]) -> None:
+    office.parts.mail.delete("product", ids["product"], LAPTOP)
+    assert office.mail_keys("project") == ["atlas", "vault"]
 
 
 # Whose they are (decision 26)
@@ -187,17 +189,17 @@ def test_a_deleted_product_leaves_its_projects(office: Office, ids: dict[str, in
 
 @EVERY
 def test_a_caller_sees_global_ones_and_its_own_and_changes_its_own(
-    office: Office, ids: dict[str, int], kind: MailKind
+    office: System, ids: dict[str, int], kind: MailKind
 ) -> None:
-    mail = office.system.parts.mail
+    mail = office.parts.mail
     for caller in (ACME, UMBRELLA):
         key = {"name": f"{caller.org_id}"} if kind == "agent" else {"key": f"{caller.org_id}", "name": "x"}
         if kind == "message":
-            office.one("project", caller, key="atlas", name="Atlas")
+            office.mail_outcome("project", caller, key="atlas", name="Atlas")
             key = message(f"{caller.org_id}")
-        ids[f"{caller.org_id}"] = office.id(kind, caller, **key)
-    assert "acme" in office.keys(kind, ACME)
-    assert "umbrella" not in office.keys(kind, ACME)
+        ids[f"{caller.org_id}"] = office.mail_id(kind, caller, **key)
+    assert "acme" in office.mail_keys(kind, ACME)
+    assert "umbrella" not in office.mail_keys(kind, ACME)
     with pytest.raises(Forbidden, match="global"):
         mail.delete(kind, ids[kind], ACME)
     for id_, caller in ((ids["umbrella"], ACME), (ids["acme"], LAPTOP)):
@@ -206,15 +208,15 @@ def test_a_caller_sees_global_ones_and_its_own_and_changes_its_own(
         with pytest.raises(NotFound):
             mail.delete(kind, id_, caller)
     mail.delete(kind, ids["acme"], ACME)
-    assert "acme" not in office.keys(kind, ACME)
+    assert "acme" not in office.mail_keys(kind, ACME)
 
 
 # Acknowledging
 
 
-def test_whoever_got_a_message_acknowledges_it_once(office: Office) -> None:
-    id_ = office.message(to=["GreenHill"], cc=["RedStone"], bcc=["AmberHill"])
-    mail = office.system.parts.mail
+def test_whoever_got_a_message_acknowledges_it_once(office: System) -> None:
+    id_ = office.put_message(to=["GreenHill"], cc=["RedStone"], bcc=["AmberHill"])
+    mail = office.parts.mail
     first = mail.acknowledge(id_, "greenhill", LAPTOP).acknowledged
     assert list(first) == ["GreenHill"]
     assert mail.acknowledge(id_, "GreenHill", LAPTOP).acknowledged == first
@@ -223,16 +225,16 @@ def test_whoever_got_a_message_acknowledges_it_once(office: Office) -> None:
 
 
 @pytest.mark.parametrize("name", ["BlueLake", "Nobody"])
-def test_nobody_else_does(office: Office, name: str) -> None:
-    id_ = office.message()
+def test_nobody_else_does(office: System, name: str) -> None:
+    id_ = office.put_message()
     with pytest.raises(InvalidInput, match="is not a recipient of the message") as refused:
-        office.system.parts.mail.acknowledge(id_, name, LAPTOP)
+        office.parts.mail.acknowledge(id_, name, LAPTOP)
     assert refused.value.field == "agent"
-    assert office.get(id_).acknowledged == {}
+    assert office.stored_message(id_).acknowledged == {}
 
 
-def test_what_a_caller_may_not_look_at_it_does_not_acknowledge(office: Office, ids: dict[str, int]) -> None:
-    acknowledge = office.system.parts.mail.acknowledge
+def test_what_a_caller_may_not_look_at_it_does_not_acknowledge(office: System, ids: dict[str, int]) -> None:
+    acknowledge = office.parts.mail.acknowledge
     for id_, caller in ((ids["message2"], BLUE), (10_000, BLUE), (ids["message"], NOBODY)):
         with pytest.raises(NotFound, match=f"^no message with id {id_}$"):
             acknowledge(id_, "GreenHill", caller)
@@ -240,10 +242,10 @@ def test_what_a_caller_may_not_look_at_it_does_not_acknowledge(office: Office, i
         acknowledge(ids["message"], "GreenHill", ACME)
 
 
-def test_a_caller_of_another_organisation_s_agent_of_the_name_sees_its_own(office: Office) -> None:
-    office.one("project", ACME, key="atlas", name="Atlas")
-    office.one("agent", ACME, name="BlueLake", projects=["atlas"])
-    office.message("theirs", ACME)
-    office.message("ours")
-    assert office.keys("message", reader("BlueLake", "acme")) == ["theirs"]
-    assert office.keys("message", BLUE) == []
+def test_a_caller_of_another_organisation_s_agent_of_the_name_sees_its_own(office: System) -> None:
+    office.mail_outcome("project", ACME, key="atlas", name="Atlas")
+    office.mail_outcome("agent", ACME, name="BlueLake", projects=["atlas"])
+    office.put_message("theirs", ACME)
+    office.put_message("ours")
+    assert office.mail_keys("message", reader("BlueLake", "acme")) == ["theirs"]
+    assert office.mail_keys("message", BLUE) == []

@@ -10,7 +10,8 @@ from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.text import query_terms
 from skillroute.wiring.index import make_feed
 
-from tests.component.mail.office import Office, message
+from tests.builders import System
+from tests.worlds.mail import message
 
 KEY_BLOCK = "-----BEGIN RSA PRIVATE KEY-----\nMIIEnonsensehunter2\n-----END RSA PRIVATE KEY-----"
 SECRETS = [
@@ -31,52 +32,52 @@ def leaks(text: object) -> bool:
 @pytest.mark.parametrize("secret", SECRETS, ids=IDS)
 @pytest.mark.parametrize("field", ["subject", "body"])
 def test_a_secret_is_neither_searched_nor_embedded_and_the_message_keeps_it(
-    office: Office, secret: str, field: str
+    office: System, secret: str, field: str
 ) -> None:
-    id_ = office.message(**{field: f"There is {secret}"})
-    assert leaks(getattr(office.content(id_), field))
-    assert not leaks(office.document(id_, "title, body, search_vector::text"))
-    assert office.document(id_, f"{'title' if field == 'subject' else 'body'} LIKE 'There is %'") == [True]
-    assert not leaks(json.dumps(office.payload(id_)))
-    assert not any(leaks(text) for text in office.system.embedder.texts)
-    assert "There is" in "".join(office.system.embedder.texts)
-    [record] = make_feed(office.system.pool).load(MAIL_DOCUMENTS, [str(id_)], office.system.embedder.model)
+    id_ = office.put_message(**{field: f"There is {secret}"})
+    assert leaks(getattr(office.message_content(id_), field))
+    assert not leaks(office.mail_document(id_, "title, body, search_vector::text"))
+    assert office.mail_document(id_, f"{'title' if field == 'subject' else 'body'} LIKE 'There is %'") == [True]
+    assert not leaks(json.dumps(office.mail_payload(id_)))
+    assert not any(leaks(text) for text in office.embedder.texts)
+    assert "There is" in "".join(office.embedder.texts)
+    [record] = make_feed(office.pool).load(MAIL_DOCUMENTS, [str(id_)], office.embedder.model)
     assert not any(leaks(term) for term in record.impacts or {})
-    with office.system.replica.current() as index:
+    with office.replica.current() as index:
         found = index.search_terms(MAIL_DOCUMENTS, query_terms("hunter2"), where=IndexFilter(), limit=10)
     assert found == []
 
 
 @pytest.mark.parametrize("secret", SECRETS, ids=IDS)
 @pytest.mark.parametrize("kind", ["agent", "project"])
-def test_nor_is_one_in_a_description(office: Office, secret: str, kind: str) -> None:
+def test_nor_is_one_in_a_description(office: System, secret: str, kind: str) -> None:
     named = {"name": "BlueLake"} if kind == "agent" else {"key": "other", "name": "Other"}
-    id_ = office.id(kind, **named, description=f"There is {secret}")  # type: ignore[arg-type]
-    assert not leaks(office.document(id_, "title, body, search_vector::text"))
-    assert not any(leaks(text) for text in office.system.embedder.texts)
+    id_ = office.mail_id(kind, **named, description=f"There is {secret}")  # type: ignore[arg-type]
+    assert not leaks(office.mail_document(id_, "title, body, search_vector::text"))
+    assert not any(leaks(text) for text in office.embedder.texts)
 
 
-def test_an_agent_s_contact_is_not_searched(office: Office) -> None:
-    id_ = office.id("agent", name="BlueLake", contact="mailto:hunter2@x.test")
-    assert office.agent(id_).content.contact == "mailto:hunter2@x.test"
-    assert not leaks(office.document(id_, "title, body, search_vector::text"))
+def test_an_agent_s_contact_is_not_searched(office: System) -> None:
+    id_ = office.mail_id("agent", name="BlueLake", contact="mailto:hunter2@x.test")
+    assert office.stored_agent(id_).content.contact == "mailto:hunter2@x.test"
+    assert not leaks(office.mail_document(id_, "title, body, search_vector::text"))
 
 
-def test_a_vector_made_late_is_of_the_text_without_it(office: Office) -> None:
-    office.system.embedder.away = True
-    office.message(body="password=hunter2 is it")
-    office.system.embedder.away = False
-    office.system.embedder.calls.clear()
-    office.system.parts.embed_missing()
-    assert any("is it" in text for text in office.system.embedder.texts)
-    assert not any(leaks(text) for text in office.system.embedder.texts)
+def test_a_vector_made_late_is_of_the_text_without_it(office: System) -> None:
+    office.embedder.away = True
+    office.put_message(body="password=hunter2 is it")
+    office.embedder.away = False
+    office.embedder.calls.clear()
+    office.parts.embed_missing()
+    assert any("is it" in text for text in office.embedder.texts)
+    assert not any(leaks(text) for text in office.embedder.texts)
 
 
-def test_a_refused_message_s_reason_does_not_quote_it(office: Office) -> None:
-    office.system.sql("ALTER TABLE mcp.mail_messages ADD CONSTRAINT no_cursed CHECK (key <> 'cursed')")
+def test_a_refused_message_s_reason_does_not_quote_it(office: System) -> None:
+    office.sql("ALTER TABLE mcp.mail_messages ADD CONSTRAINT no_cursed CHECK (key <> 'cursed')")
     try:
-        [outcome] = office.put("message", message("cursed", body="password=hunter2")).outcomes
+        [outcome] = office.put_mail("message", message("cursed", body="password=hunter2")).outcomes
     finally:
-        office.system.sql("ALTER TABLE mcp.mail_messages DROP CONSTRAINT no_cursed")
+        office.sql("ALTER TABLE mcp.mail_messages DROP CONSTRAINT no_cursed")
     assert outcome.status == "failed"
     assert not leaks(outcome)

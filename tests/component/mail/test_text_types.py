@@ -13,7 +13,6 @@ from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.search.model import MessageSearchRequest
 
 from tests.builders import System, lent_system
-from tests.component.mail.office import Office
 from tests.doubles import EdgeIndexes, TypedEmbedder, at
 
 TOOLS, MESSAGES = at(0.0, 2), at(0.0, 3)
@@ -34,9 +33,9 @@ def stored(system: System, collection: Collection) -> list[Vector]:
 
 
 def write(system: System) -> None:
-    office = Office(system)
-    office.one("project", key="atlas", name="Atlas")
-    office.message(body="The totals are right now.")
+    office = system
+    office.mail_outcome("project", key="atlas", name="Atlas")
+    office.put_message(body="The totals are right now.")
     system.put("send_mail")
 
 

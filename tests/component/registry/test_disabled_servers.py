@@ -19,22 +19,22 @@ from skillroute.skills.model import SkillFilter
 
 from tests.builders import System, of_org
 from tests.component.registry.search.searched import Registry
-from tests.component.registry.shelf import DOCS, RESOLVE, Shelf
 from tests.doubles import at
 from tests.integration.rows import connected, item_row, waits_for_a_lock
+from tests.worlds.registry import DOCS, RESOLVE
 
 ACME = of_org("acme")
 OF_DOCS = {"description": "Docs of a library."}
 
 
-def disable(shelf: Shelf, server: int | None, caller: Caller = LAPTOP, *, is_enabled: bool = False) -> None:
+def disable(system: System, server: int | None, caller: Caller = LAPTOP, *, is_enabled: bool = False) -> None:
     assert server is not None
-    shelf.system.parts.registry.set_enabled("server", server, caller, is_enabled=is_enabled)
+    system.parts.registry.set_enabled("server", server, caller, is_enabled=is_enabled)
 
 
-def active(shelf: Shelf, caller: Caller = LAPTOP, **where: Any) -> dict[str, bool]:
+def active(system: System, caller: Caller = LAPTOP, **where: Any) -> dict[str, bool]:
     """Return the items of a list of the catalogue by name, and whether each is active."""
-    page, total = shelf.system.parts.catalogue.page(ItemFilter(**where), caller, limit=100, offset=0)
+    page, total = system.parts.catalogue.page(ItemFilter(**where), caller, limit=100, offset=0)
     assert total == len(page)
     return {each.content.key.name: each.is_active for each in page}
 
@@ -60,49 +60,48 @@ def searched(system: System, caller: Caller = LAPTOP) -> set[str]:
 # Both ways
 
 
-def test_tools_of_a_disabled_server_leave_every_search_and_come_back_with_it(shelf: Shelf) -> None:
+def test_tools_of_a_disabled_server_leave_every_search_and_come_back_with_it(system: System) -> None:
     """Decision 38."""
-    server = shelf.server(tools=[{**DOCS, "description": "Query library docs."}]).id
-    shelf.system.put("other", description="Docs of another library.")
-    assert searched(shelf.system) == {"query-docs", "other"}
+    server = system.put_server(tools=[{**DOCS, "description": "Query library docs."}]).id
+    system.put("other", description="Docs of another library.")
+    assert searched(system) == {"query-docs", "other"}
     for _ in range(2):
-        disable(shelf, server)
-        assert searched(shelf.system) == {"other"}
-        assert active(shelf) == {"query-docs": False, "other": True}
-        disable(shelf, server, is_enabled=True)
-        assert searched(shelf.system) == {"query-docs", "other"}
-        assert active(shelf) == {"query-docs": True, "other": True}
-    assert shelf.system.parts.verify().findings == []
+        disable(system, server)
+        assert searched(system) == {"other"}
+        assert active(system) == {"query-docs": False, "other": True}
+        disable(system, server, is_enabled=True)
+        assert searched(system) == {"query-docs", "other"}
+        assert active(system) == {"query-docs": True, "other": True}
+    assert system.parts.verify().findings == []
 
 
 @pytest.mark.parametrize("kind", ["prompt", "resource"])
-def test_prompts_and_resources_of_the_server_do_as_its_tools(shelf: Shelf, kind: str) -> None:
-    server = shelf.server().id
-    shelf.system.put("docs", server="c7", type=kind, **OF_DOCS)
-    disable(shelf, server)
-    assert searched(shelf.system) == set()
-    shelf.system.put("more", server="c7", type=kind, **OF_DOCS)
-    assert searched(shelf.system) == set()
-    disable(shelf, server, is_enabled=True)
-    assert searched(shelf.system) == {"docs", "more"}
+def test_prompts_and_resources_of_the_server_do_as_its_tools(system: System, kind: str) -> None:
+    server = system.put_server().id
+    system.put("docs", server="c7", type=kind, **OF_DOCS)
+    disable(system, server)
+    assert searched(system) == set()
+    system.put("more", server="c7", type=kind, **OF_DOCS)
+    assert searched(system) == set()
+    disable(system, server, is_enabled=True)
+    assert searched(system) == {"docs", "more"}
 
 
-def test_a_disabled_tool_is_read_changed_and_deleted_as_before(shelf: Shelf) -> None:
-    server = shelf.server(tools=[DOCS, RESOLVE]).id
-    disable(shelf, server)
-    assert active(shelf, server="c7") == {"query-docs": False, "resolve": False}
-    [id_] = shelf.system.put("resolve", server="c7", description="Find a library.")
-    assert not shelf.system.parts.catalogue.get(id_, LAPTOP).is_active
-    [id_] = shelf.system.put("resolve", server="c7", description="New.")
-    assert not shelf.system.parts.catalogue.get(id_, LAPTOP).is_active
-    assert shelf.get(server).tool_count == 2
-    shelf.system.parts.catalogue.delete(id_, LAPTOP)
-    assert (active(shelf), shelf.get(server).tool_count) == ({"query-docs": False}, 1)
+def test_a_disabled_tool_is_read_changed_and_deleted_as_before(system: System) -> None:
+    server = system.put_server(tools=[DOCS, RESOLVE]).id
+    disable(system, server)
+    assert active(system, server="c7") == {"query-docs": False, "resolve": False}
+    [id_] = system.put("resolve", server="c7", description="Find a library.")
+    assert not system.parts.catalogue.get(id_, LAPTOP).is_active
+    [id_] = system.put("resolve", server="c7", description="New.")
+    assert not system.parts.catalogue.get(id_, LAPTOP).is_active
+    assert system.entity(server).tool_count == 2
+    system.parts.catalogue.delete(id_, LAPTOP)
+    assert (active(system), system.entity(server).tool_count) == ({"query-docs": False}, 1)
 
 
-def test_skills_neither_count_nor_average_tools_of_a_disabled_server(shelf: Shelf) -> None:
-    system = shelf.system
-    server = shelf.server().id
+def test_skills_neither_count_nor_average_tools_of_a_disabled_server(system: System) -> None:
+    server = system.put_server().id
     docs, other = system.tool("query-docs", at(0.2), server="c7"), system.tool("other", at(0.8))
     system.create("docs")
     for tool in (docs, other):
@@ -114,13 +113,13 @@ def test_skills_neither_count_nor_average_tools_of_a_disabled_server(shelf: Shel
         return skill.tool_count, match.tool_count, system.vector("docs")
 
     both = counted()
-    disable(shelf, server)
+    disable(system, server)
     alone = counted()
     assert (both[:2], alone[:2]) == ((2, 2), (1, 1))
     assert alone[2] == pytest.approx(at(0.8))
     # AND its assignments are kept
     assert system.skills_of(docs) == ["docs"]
-    disable(shelf, server, is_enabled=True)
+    disable(system, server, is_enabled=True)
     assert counted() == both
     assert both[2] != pytest.approx(at(0.8))
 
@@ -128,33 +127,33 @@ def test_skills_neither_count_nor_average_tools_of_a_disabled_server(shelf: Shel
 # Every way into the state
 
 
-def by_put(shelf: Shelf) -> None:
-    shelf.server(tools=[DOCS])
-    shelf.server(is_enabled=False)
+def by_put(system: System) -> None:
+    system.put_server(tools=[DOCS])
+    system.put_server(is_enabled=False)
 
 
-def by_put_with_tools(shelf: Shelf) -> None:
-    shelf.server()
-    shelf.server(is_enabled=False, tools=[DOCS])
+def by_put_with_tools(system: System) -> None:
+    system.put_server()
+    system.put_server(is_enabled=False, tools=[DOCS])
 
 
-def created_disabled_with_tools(shelf: Shelf) -> None:
-    shelf.server(is_enabled=False, tools=[DOCS])
+def created_disabled_with_tools(system: System) -> None:
+    system.put_server(is_enabled=False, tools=[DOCS])
 
 
-def created_disabled_for_tools_that_exist(shelf: Shelf) -> None:
-    shelf.system.put("query-docs", server="c7")
-    shelf.server(is_enabled=False)
+def created_disabled_for_tools_that_exist(system: System) -> None:
+    system.put("query-docs", server="c7")
+    system.put_server(is_enabled=False)
 
 
-def tools_put_under_it(shelf: Shelf) -> None:
-    disable(shelf, shelf.server().id)
-    shelf.system.put("query-docs", server="c7")
+def tools_put_under_it(system: System) -> None:
+    disable(system, system.put_server().id)
+    system.put("query-docs", server="c7")
 
 
-def at_a_prompt(shelf: Shelf) -> None:
-    shelf.server(tools=[DOCS])
-    shelf.system.sql("UPDATE mcp.registry_entities SET is_enabled = false")
+def at_a_prompt(system: System) -> None:
+    system.put_server(tools=[DOCS])
+    system.sql("UPDATE mcp.registry_entities SET is_enabled = false")
 
 
 @pytest.mark.parametrize(
@@ -169,63 +168,63 @@ def at_a_prompt(shelf: Shelf) -> None:
     ],
 )
 def test_however_a_server_and_its_tools_come_about_its_state_is_theirs(
-    shelf: Shelf, way: Callable[[Shelf], None]
+    system: System, way: Callable[[System], None]
 ) -> None:
-    way(shelf)
-    assert active(shelf) == {"query-docs": False}
-    assert searched(shelf.system) == set()
-    shelf.server(is_enabled=True)
-    assert active(shelf) == {"query-docs": True}
-    assert searched(shelf.system) == {"query-docs"}
-    assert shelf.system.parts.verify().findings == []
+    way(system)
+    assert active(system) == {"query-docs": False}
+    assert searched(system) == set()
+    system.put_server(is_enabled=True)
+    assert active(system) == {"query-docs": True}
+    assert searched(system) == {"query-docs"}
+    assert system.parts.verify().findings == []
 
 
-def test_what_a_deleted_server_leaves_behind_is_searched_again(shelf: Shelf) -> None:
-    server = shelf.server(tools=[DOCS], is_enabled=False).id
-    shelf.system.put("prompt", server="c7", type="prompt", **OF_DOCS)
-    assert active(shelf) == {"query-docs": False, "prompt": False}
+def test_what_a_deleted_server_leaves_behind_is_searched_again(system: System) -> None:
+    server = system.put_server(tools=[DOCS], is_enabled=False).id
+    system.put("prompt", server="c7", type="prompt", **OF_DOCS)
+    assert active(system) == {"query-docs": False, "prompt": False}
     assert server is not None
-    shelf.system.parts.registry.delete("server", server, LAPTOP)
-    assert active(shelf) == {"prompt": True}
-    shelf.system.put("query-docs", server="c7", description="Query library docs.")
-    assert searched(shelf.system) == {"prompt", "query-docs"}
+    system.parts.registry.delete("server", server, LAPTOP)
+    assert active(system) == {"prompt": True}
+    system.put("query-docs", server="c7", description="Query library docs.")
+    assert searched(system) == {"prompt", "query-docs"}
 
 
-def test_an_item_that_was_switched_on_at_a_prompt_is_found_and_mended(shelf: Shelf) -> None:
-    shelf.server(tools=[DOCS], is_enabled=False)
-    [(id_, _, _)] = shelf.tools().values()
-    shelf.system.sql("UPDATE mcp.tools SET is_active = true")
-    [finding] = shelf.system.parts.verify().findings
+def test_an_item_that_was_switched_on_at_a_prompt_is_found_and_mended(system: System) -> None:
+    system.put_server(tools=[DOCS], is_enabled=False)
+    [(id_, _, _)] = system.tools_of().values()
+    system.sql("UPDATE mcp.tools SET is_active = true")
+    [finding] = system.parts.verify().findings
     assert (finding.rule, finding.subject) == ("no item of a disabled server is searched", str(id_))
-    shelf.system.parts.reindex()
-    assert active(shelf) == {"query-docs": False}
-    assert shelf.system.parts.verify().findings == []
+    system.parts.reindex()
+    assert active(system) == {"query-docs": False}
+    assert system.parts.verify().findings == []
 
 
 # Whose tools
 
 
-def test_a_server_s_state_is_that_of_its_own_organisation_s_tools(shelf: Shelf) -> None:
+def test_a_server_s_state_is_that_of_its_own_organisation_s_tools(system: System) -> None:
     """Decisions 26 and 38."""
-    shared = shelf.server(tools=[{"name": "shared", **OF_DOCS}]).id
-    own = shelf.server(caller=ACME, tools=[{"name": "own", **OF_DOCS}]).id
-    disable(shelf, shared)
-    assert active(shelf, ACME) == {"shared": False, "own": True}
-    assert (searched(shelf.system, ACME), searched(shelf.system)) == ({"own"}, set())
-    disable(shelf, shared, is_enabled=True)
-    disable(shelf, own, ACME)
-    assert active(shelf, ACME) == {"shared": True, "own": False}
-    assert (searched(shelf.system, ACME), searched(shelf.system)) == ({"shared"}, {"shared"})
+    shared = system.put_server(tools=[{"name": "shared", **OF_DOCS}]).id
+    own = system.put_server(caller=ACME, tools=[{"name": "own", **OF_DOCS}]).id
+    disable(system, shared)
+    assert active(system, ACME) == {"shared": False, "own": True}
+    assert (searched(system, ACME), searched(system)) == ({"own"}, set())
+    disable(system, shared, is_enabled=True)
+    disable(system, own, ACME)
+    assert active(system, ACME) == {"shared": True, "own": False}
+    assert (searched(system, ACME), searched(system)) == ({"shared"}, {"shared"})
 
 
-def test_an_agent_s_state_and_a_longer_path_are_no_tool_s(shelf: Shelf) -> None:
-    shelf.system.put("a", server="c7")
-    shelf.system.put("b", server="c7/sub")
-    shelf.agent("/c7", is_enabled=False)
-    shelf.server("/c", is_enabled=False)
-    assert active(shelf) == {"a": True, "b": True}
-    shelf.server("/c7", is_enabled=False)
-    assert active(shelf) == {"a": False, "b": True}
+def test_an_agent_s_state_and_a_longer_path_are_no_tool_s(system: System) -> None:
+    system.put("a", server="c7")
+    system.put("b", server="c7/sub")
+    system.put_agent("/c7", is_enabled=False)
+    system.put_server("/c", is_enabled=False)
+    assert active(system) == {"a": True, "b": True}
+    system.put_server("/c7", is_enabled=False)
+    assert active(system) == {"a": False, "b": True}
 
 
 # Registry search
@@ -280,59 +279,59 @@ def test_the_registry_shows_disabled_tools_to_who_asks_for_disabled_servers_as_i
     assert answer(include_disabled=True) == enabled
 
 
-def test_a_server_is_found_by_what_its_tools_say_while_it_is_disabled(shelf: Shelf) -> None:
-    server = shelf.server(tools=[DOCS], is_enabled=False).id
-    shelf.system.put("draw", server="c7", description="Draws a unicorn.")
-    assert shelf.text(server) == "Context7\ndraw: Draws a unicorn.\nquery-docs: Query the docs."
-    assert shelf.get(server).tool_count == 2
-    assert shelf.system.parts.verify().findings == []
+def test_a_server_is_found_by_what_its_tools_say_while_it_is_disabled(system: System) -> None:
+    server = system.put_server(tools=[DOCS], is_enabled=False).id
+    system.put("draw", server="c7", description="Draws a unicorn.")
+    assert system.entity_text(server) == "Context7\ndraw: Draws a unicorn.\nquery-docs: Query the docs."
+    assert system.entity(server).tool_count == 2
+    assert system.parts.verify().findings == []
 
 
-def test_disabling_embeds_nothing_anew(shelf: Shelf) -> None:
-    server = shelf.server(tools=[DOCS]).id
-    text = shelf.text(server)
-    shelf.system.embedder.calls.clear()
-    disable(shelf, server)
-    shelf.server(description="")
-    disable(shelf, server, is_enabled=True)
-    assert (shelf.text(server), shelf.embedded(server)) == (text, True)
-    assert shelf.system.embedder.calls == []
+def test_disabling_embeds_nothing_anew(system: System) -> None:
+    server = system.put_server(tools=[DOCS]).id
+    text = system.entity_text(server)
+    system.embedder.calls.clear()
+    disable(system, server)
+    system.put_server(description="")
+    disable(system, server, is_enabled=True)
+    assert (system.entity_text(server), system.is_entity_embedded(server)) == (text, True)
+    assert system.embedder.calls == []
 
 
 # At once
 
 
 @pytest.mark.parametrize("type_", ["tool", "prompt"])
-def test_of_a_put_and_a_disabling_at_once_the_second_sees_the_first(shelf: Shelf, type_: str) -> None:
+def test_of_a_put_and_a_disabling_at_once_the_second_sees_the_first(system: System, type_: str) -> None:
     # GIVEN an item that is written and not committed
-    server = shelf.server().id
-    with ThreadPoolExecutor(1) as other, connected(shelf.system.url) as watcher:
+    server = system.put_server().id
+    with ThreadPoolExecutor(1) as other, connected(system.url) as watcher:
 
         def write(session: Session) -> Future[None]:
             RegistryRepository(session).lock_servers(None, ["c7"])
             ItemRepository(session).upsert(None, None, [item_row("docs", server="c7", type=type_)])
             # WHEN its server is disabled just then
-            disabled = other.submit(disable, shelf, server)
+            disabled = other.submit(disable, system, server)
             while not waits_for_a_lock(watcher):
                 assert not disabled.done()
             return disabled
 
-        shelf.system.pool.transact(write).result()
+        system.pool.transact(write).result()
     # THEN it is disabled, too
-    assert active(shelf) == {"docs": False}
+    assert active(system) == {"docs": False}
 
 
 @pytest.mark.parametrize("type_", ["tool", "prompt"])
-def test_an_item_that_is_put_while_its_server_is_being_disabled_is_born_inactive(shelf: Shelf, type_: str) -> None:
-    server = shelf.server().id
-    with ThreadPoolExecutor(1) as other, connected(shelf.system.url) as watcher:
+def test_an_item_that_is_put_while_its_server_is_being_disabled_is_born_inactive(system: System, type_: str) -> None:
+    server = system.put_server().id
+    with ThreadPoolExecutor(1) as other, connected(system.url) as watcher:
 
         def write(session: Session) -> Future[Any]:
             RegistryRepository(session).set_enabled("server", server or 0, None, is_enabled=False)
-            put = other.submit(shelf.system.put, "docs", server="c7", type=type_)
+            put = other.submit(system.put, "docs", server="c7", type=type_)
             while not waits_for_a_lock(watcher):
                 assert not put.done()
             return put
 
-        shelf.system.pool.transact(write).result()
-    assert active(shelf) == {"docs": False}
+        system.pool.transact(write).result()
+    assert active(system) == {"docs": False}

@@ -14,9 +14,9 @@ from skillroute.core.errors.model import EmbeddingUnavailable
 from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.repository import RegistryRepository
 
-from tests.builders import lent_system, of_org
-from tests.component.registry.shelf import DOCS, Shelf
+from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes, LogRecords, TableEmbedder, at, once
+from tests.worlds.registry import DOCS
 
 ACME = of_org("acme")
 RULE = "a server or agent is found by what it says"
@@ -27,68 +27,76 @@ IN_REGISTRY = "the index mcp_registry says what PostgreSQL does"
 
 
 def test_without_the_model_all_is_stored_and_says_so_and_gets_its_vectors_from_the_relay(
-    shelf: Shelf, counted: Callable[[str], float]
+    system: System, counted: Callable[[str], float]
 ) -> None:
-    shelf.system.embedder.away = True
-    report = shelf.put({"path": "/c7", "name": "Context7", "tools": [DOCS]})
+    system.embedder.away = True
+    report = system.put_entities({"path": "/c7", "name": "Context7", "tools": [DOCS]})
     assert (report.count("created"), report.embedding_unavailable) == (1, True)
-    [agent] = shelf.put({"name": "Planner"}, kind="agent").outcomes
+    [agent] = system.put_entities({"name": "Planner"}, kind="agent").outcomes
     server = report.outcomes[0].id
-    assert [shelf.embedded(server), shelf.embedded(agent.id), shelf.tools()["query-docs"][2]] == [False] * 3
-    assert not shelf.get(server).is_embedded
+    assert [
+        system.is_entity_embedded(server),
+        system.is_entity_embedded(agent.id),
+        system.tools_of()["query-docs"][2],
+    ] == [False] * 3
+    assert not system.entity(server).is_embedded
     assert counted("EmbeddingFailed") == 2
     # WHEN it is back THEN all get their vectors without anyone's help
-    shelf.system.embedder.away = False
-    assert shelf.system.parts.relay().embedded == 3
-    assert [shelf.embedded(server), shelf.embedded(agent.id), shelf.tools()["query-docs"][2]] == [True] * 3
-    assert shelf.system.parts.embed_missing() == 0
+    system.embedder.away = False
+    assert system.parts.relay().embedded == 3
+    assert [
+        system.is_entity_embedded(server),
+        system.is_entity_embedded(agent.id),
+        system.tools_of()["query-docs"][2],
+    ] == [True] * 3
+    assert system.parts.embed_missing() == 0
 
 
-def test_of_what_is_the_same_nothing_is_embedded_so_its_absence_is_not_noticed(shelf: Shelf) -> None:
-    shelf.server(tools=[DOCS])
-    shelf.system.embedder.away = True
-    report = shelf.put({"path": "/c7", "name": "Context7", "tools": [DOCS], "version": "2"})
+def test_of_what_is_the_same_nothing_is_embedded_so_its_absence_is_not_noticed(system: System) -> None:
+    system.put_server(tools=[DOCS])
+    system.embedder.away = True
+    report = system.put_entities({"path": "/c7", "name": "Context7", "tools": [DOCS], "version": "2"})
     assert (report.count("updated"), report.embedding_unavailable) == (1, False)
 
 
-def test_the_same_again_when_it_is_back_gives_the_vectors_and_is_no_change(shelf: Shelf) -> None:
-    shelf.system.embedder.away = True
-    first = shelf.server(tools=[DOCS])
-    shelf.system.embedder.away = False
-    again = shelf.server(tools=[DOCS])
-    assert (again.status, again.id, shelf.embedded(first.id)) == ("unchanged", first.id, True)
-    assert shelf.tools()["query-docs"][2]
+def test_the_same_again_when_it_is_back_gives_the_vectors_and_is_no_change(system: System) -> None:
+    system.embedder.away = True
+    first = system.put_server(tools=[DOCS])
+    system.embedder.away = False
+    again = system.put_server(tools=[DOCS])
+    assert (again.status, again.id, system.is_entity_embedded(first.id)) == ("unchanged", first.id, True)
+    assert system.tools_of()["query-docs"][2]
 
 
-def test_a_changed_text_does_not_keep_the_old_vector_while_it_is_away(shelf: Shelf) -> None:
-    id_ = shelf.server(tools=[DOCS]).id
-    shelf.system.embedder.away = True
-    shelf.server(tools=[{**DOCS, "description": "Draws a unicorn."}])
-    assert not shelf.embedded(id_)
-    assert "unicorn" in shelf.text(id_)
+def test_a_changed_text_does_not_keep_the_old_vector_while_it_is_away(system: System) -> None:
+    id_ = system.put_server(tools=[DOCS]).id
+    system.embedder.away = True
+    system.put_server(tools=[{**DOCS, "description": "Draws a unicorn."}])
+    assert not system.is_entity_embedded(id_)
+    assert "unicorn" in system.entity_text(id_)
 
 
-def test_a_deleted_or_new_tool_takes_its_server_s_vector_while_it_is_away(shelf: Shelf) -> None:
-    id_ = shelf.server(tools=[DOCS]).id
-    shelf.system.embedder.away = True
-    [tool_id] = shelf.system.put("draw", server="c7")
-    assert not shelf.embedded(id_)
-    shelf.system.embedder.away = False
-    shelf.system.parts.embed_missing()
-    assert shelf.embedded(id_)
-    shelf.system.embedder.away = True
-    shelf.system.parts.catalogue.delete(tool_id, LAPTOP)
-    assert not shelf.embedded(id_)
+def test_a_deleted_or_new_tool_takes_its_server_s_vector_while_it_is_away(system: System) -> None:
+    id_ = system.put_server(tools=[DOCS]).id
+    system.embedder.away = True
+    [tool_id] = system.put("draw", server="c7")
+    assert not system.is_entity_embedded(id_)
+    system.embedder.away = False
+    system.parts.embed_missing()
+    assert system.is_entity_embedded(id_)
+    system.embedder.away = True
+    system.parts.catalogue.delete(tool_id, LAPTOP)
+    assert not system.is_entity_embedded(id_)
 
 
-def test_when_only_the_server_s_own_vector_fails_that_is_told_too(shelf: Shelf, log: LogRecords) -> None:
+def test_when_only_the_server_s_own_vector_fails_that_is_told_too(system: System, log: LogRecords) -> None:
     def leave() -> None:
-        shelf.system.embedder.away = True
+        system.embedder.away = True
 
-    shelf.system.database.before_commit = once(leave)
-    report = shelf.put({"path": "/c7", "name": "Context7", "tools": [DOCS]})
+    system.database.before_commit = once(leave)
+    report = system.put_entities({"path": "/c7", "name": "Context7", "tools": [DOCS]})
     assert (report.count("created"), report.embedding_unavailable) == (1, True)
-    assert (shelf.tools()["query-docs"][2], shelf.embedded(report.outcomes[0].id)) == (True, False)
+    assert (system.tools_of()["query-docs"][2], system.is_entity_embedded(report.outcomes[0].id)) == (True, False)
     [record] = log.having("entities stored without embedding")
     assert record.entities == 1  # type: ignore[attr-defined]
 
@@ -97,58 +105,58 @@ def test_when_only_the_server_s_own_vector_fails_that_is_told_too(shelf: Shelf, 
 
 
 def test_with_another_model_all_is_written_without_a_vector(
-    shelf: Shelf, database_url: str, edge_indexes: EdgeIndexes
+    system: System, database_url: str, edge_indexes: EdgeIndexes
 ) -> None:
-    shelf.server(tools=[DOCS])
+    system.put_server(tools=[DOCS])
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
         for kind in ("server", "agent"):
-            report = Shelf(other).put({"name": "New", "path": "/new"}, kind=kind)  # type: ignore[arg-type]
+            report = other.put_entities({"name": "New", "path": "/new"}, kind=kind)  # type: ignore[arg-type]
             assert (report.count("created"), report.embedding_unavailable) == (1, True)
-            assert not shelf.embedded(report.outcomes[0].id)
+            assert not system.is_entity_embedded(report.outcomes[0].id)
         assert other.embedder.calls == []
-    assert (shelf.paths(), shelf.paths("agent")) == (["/c7", "/new"], ["/new"])
+    assert (system.paths(), system.paths("agent")) == (["/c7", "/new"], ["/new"])
 
 
-def test_a_switch_after_the_commit_leaves_the_vector_to_the_reindex(shelf: Shelf, log: LogRecords) -> None:
-    shelf.server()
+def test_a_switch_after_the_commit_leaves_the_vector_to_the_reindex(system: System, log: LogRecords) -> None:
+    system.put_server()
     switch = "UPDATE mcp.index_state SET embedding_model = 'other', epoch = gen_random_uuid()"
-    real = shelf.system.embedder.embed
+    real = system.embedder.embed
 
     def embed(texts: list[str], *, timeout_s: float) -> list[list[float]]:
-        shelf.system.sql(switch)
+        system.sql(switch)
         return real(texts, timeout_s=timeout_s)
 
-    shelf.system.embedder.embed = embed  # type: ignore[method-assign, assignment]
-    report = shelf.put({"path": "/c7", "name": "Context7", "description": "New."})
+    system.embedder.embed = embed  # type: ignore[method-assign, assignment]
+    report = system.put_entities({"path": "/c7", "name": "Context7", "description": "New."})
     assert (report.count("updated"), report.embedding_unavailable) == (1, True)
-    assert not shelf.embedded(report.outcomes[0].id)
+    assert not system.is_entity_embedded(report.outcomes[0].id)
     assert log.having("entities stored without embedding")
 
 
 def test_a_reindex_moves_servers_and_agents_to_the_new_model(
-    shelf: Shelf, database_url: str, edge_indexes: EdgeIndexes
+    system: System, database_url: str, edge_indexes: EdgeIndexes
 ) -> None:
-    server, agent = shelf.server(tools=[DOCS]).id, shelf.agent().id
+    server, agent = system.put_server(tools=[DOCS]).id, system.put_agent().id
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
         assert other.parts.reindex.remaining() == 3
         assert other.parts.reindex() == ReindexReport(Counter({TOOL_DOCUMENTS: 1, REGISTRY_DOCUMENTS: 2}))
         assert other.parts.reindex.remaining() == 0
         assert other.models(REGISTRY_DOCUMENTS) == ["other", "table"]
         assert other.parts.verify().findings == []
-        assert (Shelf(other).embedded(server), Shelf(other).embedded(agent)) == (True, True)
+        assert (other.is_entity_embedded(server), other.is_entity_embedded(agent)) == (True, True)
 
 
 def test_what_is_written_on_the_old_model_during_a_reindex_is_moved_as_well(
-    shelf: Shelf, database_url: str, edge_indexes: EdgeIndexes
+    system: System, database_url: str, edge_indexes: EdgeIndexes
 ) -> None:
     # GIVEN a process on the old model that writes once the reindex has done the servers
-    shelf.server(tools=[DOCS])
+    system.put_server(tools=[DOCS])
     batches: list[int] = []
 
     def write(rows: int) -> None:
         batches.append(rows)
         if len(batches) == 2:  # the tool, then the server
-            shelf.server(tools=[DOCS], description="Late.")
+            system.put_server(tools=[DOCS], description="Late.")
 
     # THEN both are moved, the tool for what its server says of itself now
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
@@ -169,27 +177,26 @@ BEHIND_ITS_BACK = "UPDATE mcp.tools SET description = 'Draws.'"
     ids=["text", "words", "no words", "no text", "a tool changed by hand"],
 )
 def test_what_is_not_found_by_what_it_says_is_named_and_a_reindex_mends_it(
-    shelf: Shelf, statement: str, subject: str
+    system: System, statement: str, subject: str
 ) -> None:
-    shelf.server(description="Docs.", tools=[DOCS])
-    shelf.agent(description="Plans.", skills=[{"name": "Plan"}])
-    report = shelf.system.parts.verify()
+    system.put_server(description="Docs.", tools=[DOCS])
+    system.put_agent(description="Plans.", skills=[{"name": "Plan"}])
+    report = system.parts.verify()
     assert (report.checked[REGISTRY_DOCUMENTS], report.checked[TOOL_DOCUMENTS], report.findings) == (2, 1, [])
-    shelf.system.sql(statement)
-    found = [each for each in shelf.system.parts.verify().findings if each.rule != "every tool is decided on or waits"]
+    system.sql(statement)
+    found = [each for each in system.parts.verify().findings if each.rule != "every tool is decided on or waits"]
     assert [(each.rule, each.subject) for each in found if each.rule != IN_REGISTRY] == [(RULE, subject)]
-    shelf.system.parts.reindex()
-    assert shelf.system.parts.verify().findings == []
+    system.parts.reindex()
+    assert system.parts.verify().findings == []
 
 
 @pytest.mark.parametrize("change", ["org_id = 'acme'", "kind = 'agent'", "is_enabled = false"])
 def test_words_that_belong_to_others_than_their_entity_are_named_and_a_reindex_mends_them(
-    shelf: Shelf, change: str
+    system: System, change: str
 ) -> None:
-    own = shelf.server(caller=ACME, description="Docs.", tools=[DOCS]).id
-    global_ = shelf.server(description="Docs.", tools=[DOCS]).id
-    off = shelf.server("/off", is_enabled=False).id
-    system = shelf.system
+    own = system.put_server(caller=ACME, description="Docs.", tools=[DOCS]).id
+    global_ = system.put_server(description="Docs.", tools=[DOCS]).id
+    off = system.put_server("/off", is_enabled=False).id
     sound = "SELECT entity_id, place, tool_id, org_id, kind, is_enabled FROM mcp.registry_words ORDER BY 1, 2"
     before = system.rows(sound)
     assert system.parts.verify().findings == []
@@ -206,37 +213,37 @@ def test_words_that_belong_to_others_than_their_entity_are_named_and_a_reindex_m
     assert log == system.rows("SELECT max(xid::text::bigint) FROM mcp.index_changes WHERE collection = 'mcp_registry'")
 
 
-def test_what_is_written_between_the_statements_of_a_look_is_no_finding(shelf: Shelf) -> None:
+def test_what_is_written_between_the_statements_of_a_look_is_no_finding(system: System) -> None:
     # GIVEN a server whose tools are changed in the middle of the look at it
-    id_ = shelf.server(tools=[DOCS]).id
+    id_ = system.put_server(tools=[DOCS]).id
     real = RegistryRepository.words
     free: list[object] = []
 
     def words(registry: RegistryRepository, entity_ids: list[int]) -> object:
-        free.append(shelf.system.rows("SELECT id FROM mcp.registry_entities FOR UPDATE SKIP LOCKED"))
+        free.append(system.rows("SELECT id FROM mcp.registry_entities FOR UPDATE SKIP LOCKED"))
         if len(free) == 1:
             with pytest.MonkeyPatch.context() as unwatched:
                 unwatched.setattr(RegistryRepository, "words", real)
-                shelf.system.put("draw", server="c7", description="Draws.")
+                system.put("draw", server="c7", description="Draws.")
         return real(registry, entity_ids)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RegistryRepository, "words", words)
-        assert shelf.system.parts.verify().findings == []
+        assert system.parts.verify().findings == []
     # THEN the look saw one moment, and held nobody up
     assert free == [[[id_]]]
-    assert "draw: Draws." in shelf.text(id_)
+    assert "draw: Draws." in system.entity_text(id_)
 
 
-def test_of_many_each_is_looked_at(shelf: Shelf) -> None:
-    shelf.system.embedder.away = True  # without vectors there is less to compare, and this is not about them
+def test_of_many_each_is_looked_at(system: System) -> None:
+    system.embedder.away = True  # without vectors there is less to compare, and this is not about them
     for start in range(0, 600, 100):
-        shelf.put(*({"name": f"s{n}"} for n in range(start, start + 100)))
-    assert shelf.system.parts.verify().checked[REGISTRY_DOCUMENTS] == 600
-    shelf.system.sql(
+        system.put_entities(*({"name": f"s{n}"} for n in range(start, start + 100)))
+    assert system.parts.verify().checked[REGISTRY_DOCUMENTS] == 600
+    system.sql(
         "UPDATE mcp.documents SET text_hash = 'x' WHERE collection = 'mcp_registry' AND key IN ('500', '501', '600')"
     )
-    found = shelf.system.parts.verify().findings
+    found = system.parts.verify().findings
     assert [each.subject for each in found if each.rule == RULE] == ["500", "501", "600"]
 
 
@@ -249,20 +256,20 @@ def test_of_many_each_is_looked_at(shelf: Shelf) -> None:
     ],
     ids=["name", "vector", "gone"],
 )
-def test_an_index_that_says_something_else_is_found(shelf: Shelf, statement: str, detail: str) -> None:
-    shelf.server()
-    with shelf.system.replica.current():
+def test_an_index_that_says_something_else_is_found(system: System, statement: str, detail: str) -> None:
+    system.put_server()
+    with system.replica.current():
         pass
     # Behind the feed's back: the index cannot know.
-    shelf.system.sql(f"SET LOCAL session_replication_role = replica; {statement}")
-    found = [each for each in shelf.system.parts.verify().findings if each.rule == IN_REGISTRY]
+    system.sql(f"SET LOCAL session_replication_role = replica; {statement}")
+    found = [each for each in system.parts.verify().findings if each.rule == IN_REGISTRY]
     assert [(each.subject, detail in each.detail) for each in found] == [("1", True)]
     assert REGISTRY_DOCUMENTS.value in IN_REGISTRY
 
 
-def test_the_relay_says_when_it_cannot_embed(shelf: Shelf) -> None:
-    shelf.system.embedder.away = True
-    shelf.agent()
+def test_the_relay_says_when_it_cannot_embed(system: System) -> None:
+    system.embedder.away = True
+    system.put_agent()
     with pytest.raises(EmbeddingUnavailable):
-        shelf.system.parts.embed_missing()
-    assert "embed" in shelf.system.parts.relay().failed
+        system.parts.embed_missing()
+    assert "embed" in system.parts.relay().failed

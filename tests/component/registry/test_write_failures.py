@@ -21,8 +21,8 @@ from skillroute.registry.sync import SyncRegistry
 from skillroute.registry.text import Place
 
 from tests.builders import System, item
-from tests.component.registry.shelf import DOCS, RESOLVE, Shelf
 from tests.doubles import LogRecords, once
+from tests.worlds.registry import DOCS, RESOLVE
 
 SWITCH = "UPDATE mcp.index_state SET embedding_model = 'other', epoch = gen_random_uuid()"
 
@@ -79,19 +79,19 @@ EITHER = pytest.mark.parametrize("write", [BY_TOOLS, BY_SERVER], ids=["tools", "
 
 
 @pytest.fixture
-def writer(shelf: Shelf) -> Writer:
-    return Writer(shelf.system)
+def writer(system: System) -> Writer:
+    return Writer(system)
 
 
 @pytest.fixture
-def cursed(shelf: Shelf) -> Iterator[None]:
+def cursed(system: System) -> Iterator[None]:
     """Make PostgreSQL refuse tools and servers whose names begin so."""
     tables = ("tools", "registry_entities")
     for table in tables:
-        shelf.system.sql(f"ALTER TABLE mcp.{table} ADD CONSTRAINT no_cursed CHECK (name NOT LIKE 'cursed%')")
+        system.sql(f"ALTER TABLE mcp.{table} ADD CONSTRAINT no_cursed CHECK (name NOT LIKE 'cursed%')")
     yield
     for table in tables:
-        shelf.system.sql(f"ALTER TABLE mcp.{table} DROP CONSTRAINT no_cursed")
+        system.sql(f"ALTER TABLE mcp.{table} DROP CONSTRAINT no_cursed")
 
 
 @dataclass
@@ -122,11 +122,11 @@ def statuses(report: Report) -> list[str]:
 
 @pytest.mark.usefixtures("cursed")
 def test_a_tool_that_is_refused_costs_its_server_one_derivation_and_the_call_few_transactions(
-    shelf: Shelf, writer: Writer, refreshed: Refreshed
+    system: System, writer: Writer, refreshed: Refreshed
 ) -> None:
-    id_ = shelf.server().id
+    id_ = system.put_server().id
     refreshed.calls.clear()
-    shelf.system.database.calls = 0
+    system.database.calls = 0
     names = [f"t{n:03}" for n in range(128)]
     names[77] = "cursed"
     report = writer.tools(*names)
@@ -135,9 +135,9 @@ def test_a_tool_that_is_refused_costs_its_server_one_derivation_and_the_call_few
     assert refreshed.calls == [[id_]]
     # The look, the model for each batch, the refusal, all once more and two for each halving, the write; then the
     # server's task, the model and its vector.
-    assert shelf.system.database.calls == 1 + 128 // BATCH + 1 + (1 + 2 * 7) + 1 + 3
-    assert len(shelf.words(id_, Place.TOOL)) == 127
-    assert (shelf.embedded(id_), writer.commits) == (True, 1)
+    assert system.database.calls == 1 + 128 // BATCH + 1 + (1 + 2 * 7) + 1 + 3
+    assert len(system.entity_words(id_, Place.TOOL)) == 127
+    assert (system.is_entity_embedded(id_), writer.commits) == (True, 1)
 
 
 @pytest.mark.usefixtures("cursed")
@@ -146,31 +146,31 @@ def test_a_tool_that_is_refused_costs_its_server_one_derivation_and_the_call_few
     [["cursed"], ["cursed", "b"], ["a", "cursed"], ["cursed1", "cursed2", "cursed3"], ["cursed1", "b", "cursed2"]],
     ids=" ".join,
 )
-def test_whichever_are_refused_all_others_are_written(shelf: Shelf, writer: Writer, names: list[str]) -> None:
+def test_whichever_are_refused_all_others_are_written(system: System, writer: Writer, names: list[str]) -> None:
     expected = ["failed" if name.startswith("cursed") else "created" for name in names]
     kept = {name for name in names if not name.startswith("cursed")}
     assert statuses(writer.tools(*names)) == expected
-    assert set(shelf.tools()) == kept
+    assert set(system.tools_of()) == kept
     assert statuses(writer.servers(*({"name": name, "path": f"/{name}"} for name in names))) == expected
-    assert shelf.paths() == sorted(f"/{name}" for name in kept)
+    assert system.paths() == sorted(f"/{name}" for name in kept)
     assert writer.commits == 2 * bool(kept)
 
 
 @pytest.mark.usefixtures("cursed")
-def test_a_server_whose_tool_is_refused_fails_whole_and_spoils_no_other(shelf: Shelf, writer: Writer) -> None:
-    shelf.server("/a", tools=[DOCS])
+def test_a_server_whose_tool_is_refused_fails_whole_and_spoils_no_other(system: System, writer: Writer) -> None:
+    system.put_server("/a", tools=[DOCS])
     report = writer.servers(
         {"name": "A", "path": "/a", "tools": [{"name": "cursed"}]}, {"name": "B", "path": "/b", "tools": [RESOLVE]}
     )
     assert statuses(report) == ["failed", "created"]
     assert "no_cursed" in report.outcomes[0].reason
-    assert (list(shelf.tools("a")), list(shelf.tools("b"))) == (["query-docs"], ["resolve"])
+    assert (list(system.tools_of("a")), list(system.tools_of("b"))) == (["query-docs"], ["resolve"])
 
 
 @pytest.mark.usefixtures("cursed")
 @pytest.mark.parametrize("kind", ["tools", "servers"])
 def test_when_the_database_goes_while_it_is_asked_what_it_refuses_nothing_is_written(
-    shelf: Shelf, writer: Writer, kind: str
+    system: System, writer: Writer, kind: str
 ) -> None:
     transactions: list[int] = []
 
@@ -179,18 +179,18 @@ def test_when_the_database_goes_while_it_is_asked_what_it_refuses_nothing_is_wri
         if len(transactions) == 5:
             raise DatabaseUnavailable("gone")
 
-    shelf.system.database.before_transact = gone
+    system.database.before_transact = gone
     names = ["a", "b", "c", "d", "e", "cursed"]
     with pytest.raises(DatabaseUnavailable):
         writer.tools(*names) if kind == "tools" else writer.servers(*({"name": name} for name in names))
-    assert (shelf.tools(), shelf.paths(), writer.commits) == ({}, [], 0)
+    assert (system.tools_of(), system.paths(), writer.commits) == ({}, [], 0)
 
 
 # What need not be derived anew
 
 
 def test_only_servers_that_changed_or_whose_tools_did_are_derived_anew(
-    shelf: Shelf, writer: Writer, refreshed: Refreshed
+    system: System, writer: Writer, refreshed: Refreshed
 ) -> None:
     def put(changed: str = "") -> list[int]:
         refreshed.calls.clear()
@@ -209,13 +209,13 @@ def test_only_servers_that_changed_or_whose_tools_did_are_derived_anew(
     assert refreshed.calls == [[]]
     put("changed")
     assert refreshed.calls == [ids[1:]]
-    assert shelf.system.parts.verify().findings == []
+    assert system.parts.verify().findings == []
 
 
 def test_of_a_server_with_many_tools_only_the_words_that_differ_are_sent(
-    shelf: Shelf, writer: Writer, monkeypatch: pytest.MonkeyPatch
+    system: System, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    id_ = shelf.server(tools=[item(f"t{n}") for n in range(50)]).id
+    id_ = system.put_server(tools=[item(f"t{n}") for n in range(50)]).id
     sent: dict[str, str] = {}
     run = Connection.run
 
@@ -230,8 +230,8 @@ def test_of_a_server_with_many_tools_only_the_words_that_differ_are_sent(
         "delete_stale_words": 1,
         "insert_new_words": 1,
     }
-    assert [words for words in shelf.words(id_, Place.TOOL) if "unicorn" in words] == ["a draws t7 unicorn"]
-    assert len(shelf.words(id_, Place.TOOL)) == 50
+    assert [words for words in system.entity_words(id_, Place.TOOL) if "unicorn" in words] == ["a draws t7 unicorn"]
+    assert len(system.entity_words(id_, Place.TOOL)) == 50
     sent.clear()
     writer.tools("t7", description="Draws a unicorn.", tags=["new"])
     assert sent == {}
@@ -241,44 +241,44 @@ def test_of_a_server_with_many_tools_only_the_words_that_differ_are_sent(
 
 
 @EITHER
-def test_all_embedding_of_a_call_shares_one_time_limit(shelf: Shelf, writer: Writer, write: Write) -> None:
+def test_all_embedding_of_a_call_shares_one_time_limit(system: System, writer: Writer, write: Write) -> None:
     # GIVEN a model that takes four of the ten seconds each time, and two batches of tools beside their server
-    id_ = shelf.server().id
-    shelf.system.embedder.calls.clear()
-    shelf.system.embedder.takes_s = 4.0
+    id_ = system.put_server().id
+    system.embedder.calls.clear()
+    system.embedder.takes_s = 4.0
     report = write(writer, *(f"t{n}" for n in range(BATCH + 1)))
     # THEN the server has the two that are left, and waits
-    assert [call.timeout_s for call in shelf.system.embedder.calls] == [10.0, 6.0, 2.0]
+    assert [call.timeout_s for call in system.embedder.calls] == [10.0, 6.0, 2.0]
     assert report.embedding_unavailable
-    assert all(embedded for _, _, embedded in shelf.tools().values())
-    assert (shelf.embedded(id_), writer.commits) == (False, 1)
-    shelf.system.embedder.takes_s = 0.0
-    assert shelf.system.parts.relay().embedded == 1
-    assert shelf.embedded(id_)
+    assert all(embedded for _, _, embedded in system.tools_of().values())
+    assert (system.is_entity_embedded(id_), writer.commits) == (False, 1)
+    system.embedder.takes_s = 0.0
+    assert system.parts.relay().embedded == 1
+    assert system.is_entity_embedded(id_)
 
 
 @EITHER
-def test_what_was_embedded_before_the_time_was_up_is_kept(shelf: Shelf, writer: Writer, write: Write) -> None:
-    shelf.server()
-    shelf.system.embedder.calls.clear()
-    shelf.system.embedder.takes_s = 6.0
+def test_what_was_embedded_before_the_time_was_up_is_kept(system: System, writer: Writer, write: Write) -> None:
+    system.put_server()
+    system.embedder.calls.clear()
+    system.embedder.takes_s = 6.0
     report = write(writer, *(f"t{n}" for n in range(BATCH + 1)))
-    assert [call.timeout_s for call in shelf.system.embedder.calls] == [10.0, 4.0]
+    assert [call.timeout_s for call in system.embedder.calls] == [10.0, 4.0]
     assert (set(statuses(report)) <= {"created", "updated"}, report.embedding_unavailable) == (True, True)
-    assert sum(embedded for _, _, embedded in shelf.tools().values()) == BATCH
+    assert sum(embedded for _, _, embedded in system.tools_of().values()) == BATCH
 
 
 @EITHER
-def test_a_model_is_not_asked_when_no_time_is_left(shelf: Shelf, writer: Writer, write: Write) -> None:
-    id_ = shelf.server().id
-    shelf.system.embedder.calls.clear()
-    shelf.system.embedder.takes_s = 10.0
+def test_a_model_is_not_asked_when_no_time_is_left(system: System, writer: Writer, write: Write) -> None:
+    id_ = system.put_server().id
+    system.embedder.calls.clear()
+    system.embedder.takes_s = 10.0
     assert write(writer, "a").embedding_unavailable
-    assert (len(shelf.system.embedder.calls), shelf.embedded(id_)) == (1, False)
+    assert (len(system.embedder.calls), system.is_entity_embedded(id_)) == (1, False)
 
 
 def test_a_server_beyond_the_tools_of_one_call_fails_and_smaller_ones_still_fit(
-    shelf: Shelf, writer: Writer, monkeypatch: pytest.MonkeyPatch
+    system: System, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert write_entities.MAX_TOOLS_OF_CALL == 2000
     monkeypatch.setattr(write_entities, "MAX_TOOLS_OF_CALL", 3)
@@ -293,7 +293,7 @@ def test_a_server_beyond_the_tools_of_one_call_fails_and_smaller_ones_still_fit(
         "has 2 tools, and those before it 2: at most 3 in one call",
         "/b",
     )
-    assert shelf.paths() == ["/a", "/c", "/d"]
+    assert system.paths() == ["/a", "/c", "/d"]
 
 
 # After the commit
@@ -330,48 +330,48 @@ def _model_is_switched(system: System) -> None:
 @EITHER
 @pytest.mark.parametrize("fail", [_model_goes, _database_goes, _model_is_switched])
 def test_what_fails_after_the_commit_is_left_to_the_relay_and_told_as_degraded(
-    shelf: Shelf, writer: Writer, log: LogRecords, write: Write, fail: Callable[[System], None]
+    system: System, writer: Writer, log: LogRecords, write: Write, fail: Callable[[System], None]
 ) -> None:
-    id_ = shelf.server().id
-    shelf.system.database.before_commit = once(lambda: fail(shelf.system))
+    id_ = system.put_server().id
+    system.database.before_commit = once(lambda: fail(system))
     report = write(writer, "a")
     assert (statuses(report)[0] != "failed", report.embedding_unavailable, writer.commits) == (True, True, 1)
-    assert (list(shelf.tools()), shelf.embedded(id_)) == (["a"], False)
+    assert (list(system.tools_of()), system.is_entity_embedded(id_)) == (["a"], False)
     [record] = log.having("entities stored without embedding")
     assert record.reason  # type: ignore[attr-defined]
 
 
 @EITHER
-def test_an_error_that_nobody_foresaw_keeps_no_news_back(shelf: Shelf, writer: Writer, write: Write) -> None:
-    shelf.server()
+def test_an_error_that_nobody_foresaw_keeps_no_news_back(system: System, writer: Writer, write: Write) -> None:
+    system.put_server()
 
     def broken(texts: Sequence[str], *, timeout_s: float) -> Any:
         raise RuntimeError("a bug")
 
     def breaks() -> None:
-        shelf.system.embedder.embed = broken  # type: ignore[method-assign]
+        system.embedder.embed = broken  # type: ignore[method-assign]
 
-    shelf.system.database.before_commit = once(breaks)
+    system.database.before_commit = once(breaks)
     with pytest.raises(RuntimeError, match="a bug"):
         write(writer, "a")
-    assert (list(shelf.tools()), writer.commits) == (["a"], 1)
+    assert (list(system.tools_of()), writer.commits) == (["a"], 1)
 
 
 @EITHER
 def test_a_tool_whose_vector_somebody_else_threw_away_is_told_to_wait(
-    shelf: Shelf, writer: Writer, write: Write
+    system: System, writer: Writer, write: Write
 ) -> None:
     # GIVEN a tool that would keep its vector, and somebody who changes its text after the look
-    shelf.server(tools=[item("a")])
+    system.put_server(tools=[item("a")])
     tagged = item("a", tags=["new"])
-    other = Shelf(shelf.system)
+    other = system
 
     def overtake() -> None:
-        shelf.system.database.before_transact = lambda: None
-        other.server(tools=[item("a", description="Draws.")])
-        _model_fails_once(shelf.system)
+        system.database.before_transact = lambda: None
+        other.put_server(tools=[item("a", description="Draws.")])
+        _model_fails_once(system)
 
-    shelf.system.database.before_transact = overtake
+    system.database.before_transact = overtake
     # WHEN it cannot be made again right away
     report = (
         writer.tools("a", tags=["new"])
@@ -380,54 +380,54 @@ def test_a_tool_whose_vector_somebody_else_threw_away_is_told_to_wait(
     )
     # THEN
     assert (statuses(report), report.embedding_unavailable, writer.commits) == (["updated"], True, 1)
-    assert not shelf.tools()["a"][2]
+    assert not system.tools_of()["a"][2]
 
 
 def test_whose_item_it_is_is_known_though_the_database_goes_right_after_the_commit(
-    shelf: Shelf, writer: Writer
+    system: System, writer: Writer
 ) -> None:
     # GIVEN somebody who writes one of two items between the look and the write, none with a vector
-    shelf.system.embedder.away = True
+    system.embedder.away = True
 
     def overtake() -> None:
-        shelf.system.database.before_transact = lambda: None
-        shelf.system.put("a", server="c7")
-        shelf.system.database.before_commit = once(lambda: _database_goes(shelf.system))
+        system.database.before_transact = lambda: None
+        system.put("a", server="c7")
+        system.database.before_commit = once(lambda: _database_goes(system))
 
-    shelf.system.database.before_transact = overtake
+    system.database.before_transact = overtake
     report = writer.tools("a", "b")
     assert statuses(report) == ["unchanged", "created"]
-    assert {o.key.name: o.id for o in report.outcomes} == {name: id_ for name, (id_, _, _) in shelf.tools().items()}
+    assert {o.key.name: o.id for o in report.outcomes} == {name: id_ for name, (id_, _, _) in system.tools_of().items()}
 
 
-def test_a_deletion_neither_asks_the_model_nor_waits_for_it(shelf: Shelf) -> None:
-    id_ = shelf.server(tools=[DOCS, RESOLVE]).id
-    tool_id = shelf.tools()["resolve"][0]
-    shelf.system.embedder.calls.clear()
-    shelf.system.parts.catalogue.delete(tool_id, LAPTOP)
+def test_a_deletion_neither_asks_the_model_nor_waits_for_it(system: System) -> None:
+    id_ = system.put_server(tools=[DOCS, RESOLVE]).id
+    tool_id = system.tools_of()["resolve"][0]
+    system.embedder.calls.clear()
+    system.parts.catalogue.delete(tool_id, LAPTOP)
     # THEN the words are right at once, and the vector once the relay has made it
-    assert shelf.system.embedder.calls == []
-    assert (shelf.text(id_), shelf.words(id_, Place.TOOL)) == (
+    assert system.embedder.calls == []
+    assert (system.entity_text(id_), system.entity_words(id_, Place.TOOL)) == (
         "Context7\nquery-docs: Query the docs.",
         ["docs query the"],
     )
-    assert not shelf.embedded(id_)
-    assert shelf.system.parts.relay().embedded == 1
-    assert shelf.embedded(id_)
+    assert not system.is_entity_embedded(id_)
+    assert system.parts.relay().embedded == 1
+    assert system.is_entity_embedded(id_)
 
 
 # Only a vector
 
 
 @pytest.mark.parametrize("write", [Writer.agent, Writer.server], ids=["agent", "server"])
-def test_one_that_only_got_the_vector_it_lacked_reaches_the_index(shelf: Shelf, writer: Writer, write: Write) -> None:
-    shelf.system.embedder.away = True
+def test_one_that_only_got_the_vector_it_lacked_reaches_the_index(system: System, writer: Writer, write: Write) -> None:
+    system.embedder.away = True
     [outcome] = write(writer).outcomes
     assert (outcome.status, writer.commits) == ("created", 1)
     assert (statuses(write(writer)), writer.commits) == (["unchanged"], 1)
-    shelf.system.embedder.away = False
+    system.embedder.away = False
     report = write(writer)
     assert (statuses(report), report.embedding_unavailable, writer.commits) == (["unchanged"], False, 2)
-    assert shelf.embedded(outcome.id)
+    assert system.is_entity_embedded(outcome.id)
     # AND with nothing left to do there is nothing to pass on
     assert (statuses(write(writer)), writer.commits) == (["unchanged"], 2)

@@ -12,7 +12,7 @@ from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import MAX_SKILLS
 
 from tests.builders import System, of_org
-from tests.doubles import at, in_threads
+from tests.doubles import at, succeed_at_once
 
 FULL = f"""
 INSERT INTO mcp.skill_categories (id, name, description)
@@ -198,12 +198,4 @@ def test_br_001_a_duplicate_is_called_one_when_there_is_no_room_either(system: S
 
 def test_br_001_of_two_that_create_the_last_skill_at_once_one_succeeds(system: System) -> None:
     system.sql(FULL)
-
-    def create(number: int) -> bool:
-        try:
-            system.create(f"last_{number}")
-        except Conflict:
-            return False
-        return True
-
-    assert sorted(in_threads(2, create)) == [False, True]
+    assert succeed_at_once(2, lambda place: system.create(f"last_{place}")) == [False, True]

@@ -9,7 +9,7 @@ from skillroute.core.errors.statement import StatementRejected
 from skillroute.skills.model import MAX_TOOLS_PER_SKILL, Assignment
 
 from tests.builders import System
-from tests.doubles import LogRecords, at, in_threads, proposing
+from tests.doubles import LogRecords, at, proposing, succeed_at_once
 
 
 @pytest.fixture
@@ -213,12 +213,8 @@ def test_br_003_of_two_that_take_the_last_place_at_once_one_succeeds(
     fill(system, "mail", most_tools - 1)
     ids = system.put("a", "b")
 
-    def assign(place: int) -> bool:
-        try:
-            system.parts.assign_skills({ids[place]: [Assignment("mail", 0.9)]}, LAPTOP)
-        except Conflict:
-            return False
-        return True
+    def assign(place: int) -> None:
+        system.parts.assign_skills({ids[place]: [Assignment("mail", 0.9)]}, LAPTOP)
 
-    assert sorted(in_threads(2, assign)) == [False, True]
+    assert succeed_at_once(2, assign) == [False, True]
     assert system.rows("SELECT count(*) FROM mcp.tool_skill_assignments WHERE skill_key = 'mail'") == [[most_tools]]

@@ -18,9 +18,9 @@ from skillroute.skills.create import CreateSkill, PrepareSkill
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill
 from skillroute.skills.repository import SkillRepository
 
-from tests.component.desk import ACME, UMBRELLA, Desk, Renamed, tool
 from tests.doubles import in_threads
 from tests.integration.rows import put_documents, put_vectors
+from tests.worlds.desk import ACME, UMBRELLA, Desk, Renamed, tool
 
 TOOLS, SKILLS = TOOL_DOCUMENTS, SKILL_DOCUMENTS
 HUMAN = AssignmentSource.HUMAN_MANUAL

@@ -8,23 +8,17 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.builders import System
-from tests.component.mail.search.mailbox import Mailbox
 
 ROUTE = "/api/v1/search/messages"
-
-
-@pytest.fixture
-def mailbox(system: System) -> Mailbox:
-    return Mailbox(system)
 
 
 def vector(system: System, text: str) -> Any:
     return system.embedder.embed([text], timeout_s=1.0)[0]
 
 
-def test_a_page_of_messages(mailbox: Mailbox, system: System, client: TestClient) -> None:
+def test_a_page_of_messages(system: System, client: TestClient) -> None:
     ids = [
-        mailbox.message(
+        system.store_message(
             "Water the plants", f"number {number}", vector(system, "water"), cc=["GreenHill"], thread_id="T-1",
             created_ts=1000 + number,
         )
@@ -45,7 +39,7 @@ def test_a_page_of_messages(mailbox: Mailbox, system: System, client: TestClient
         "created_ts": 1000,
         "created_at": "1970-01-01T00:00:00.001000Z",
         "key": first["key"],
-        "project_id": mailbox.project(),
+        "project_id": system.store_project(),
         "thread_id": "T-1",
         "subject": "Water the plants",
         "snippet": "number 0",
@@ -61,10 +55,12 @@ def test_a_page_of_messages(mailbox: Mailbox, system: System, client: TestClient
     assert "next_cursor" not in answer
 
 
-def test_every_field_is_taken(mailbox: Mailbox, system: System, client: TestClient) -> None:
-    id_ = mailbox.message("Water", "the plants", vector(system, "water"), thread_id="T", created_ts=5, bcc=["GreyOwl"])
-    project = mailbox.project()
-    mailbox.agent("BlueLake", project)
+def test_every_field_is_taken(system: System, client: TestClient) -> None:
+    id_ = system.store_message(
+        "Water", "the plants", vector(system, "water"), thread_id="T", created_ts=5, bcc=["GreyOwl"]
+    )
+    project = system.store_project()
+    system.store_agent("BlueLake", project)
     request = {
         "text": "water",
         "doc_kind": "message",
@@ -77,7 +73,7 @@ def test_every_field_is_taken(mailbox: Mailbox, system: System, client: TestClie
         "cursor": "none of ours",
         "explain": True,
         "project_id": project,
-        "product_id": mailbox.product("garden", project),
+        "product_id": system.store_product("garden", project),
         "importance": ["normal", "high"],
         "direction": "outbox",
         "agent_name": "bluelake",
@@ -136,8 +132,8 @@ def test_what_asks_for_nothing_gets_nothing(shared_client: TestClient, body: Any
     assert (response.status_code, response.json()) == (200, {"results": [], "mode": "lexical"})
 
 
-def test_without_postgresql_it_is_503(mailbox: Mailbox, system: System, client: TestClient) -> None:
-    mailbox.message("water")
+def test_without_postgresql_it_is_503(system: System, client: TestClient) -> None:
+    system.store_message("water")
     system.database.down = True
 
     response = client.post(ROUTE, json={"text": "water"})
@@ -145,8 +141,8 @@ def test_without_postgresql_it_is_503(mailbox: Mailbox, system: System, client: 
     assert (response.status_code, response.json()["detail"]) == (503, "PostgreSQL cannot be reached")
 
 
-def test_without_the_model_it_is_200_and_says_so(mailbox: Mailbox, system: System, client: TestClient) -> None:
-    mailbox.message("water")
+def test_without_the_model_it_is_200_and_says_so(system: System, client: TestClient) -> None:
+    system.store_message("water")
     system.embedder.away = True
 
     response = client.post(ROUTE, json={"text": "water", "mode": "hybrid", "explain": True})

@@ -20,7 +20,7 @@ from skillroute.core.time.deadline import Deadline
 from skillroute.core.time.time_left import ending_with
 from skillroute.registry.collection import REGISTRY_DOCUMENTS
 
-from tests.component.desk import Desk
+from tests.worlds.desk import Desk
 
 
 @dataclass(frozen=True, slots=True)

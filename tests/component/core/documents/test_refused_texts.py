@@ -20,8 +20,8 @@ from skillroute.registry.model import EntityKind
 from skillroute.skills.answers import SkillOut
 
 from tests.builders import System, item, of_org
-from tests.component.mail.office import message
 from tests.doubles import LogRecords, TableEmbedder, at
+from tests.worlds.mail import message
 
 Counted = Callable[[str], float]
 

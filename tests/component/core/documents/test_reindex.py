@@ -17,8 +17,8 @@ from skillroute.core.errors.model import EmbeddingModelMismatch, EmbeddingUnavai
 from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import Assignment, AssignmentSource
 
-from tests.component.desk import ACME, UMBRELLA, Desk, Renamed, tool
 from tests.doubles import FakeClock, WatchedEmbedder
+from tests.worlds.desk import ACME, UMBRELLA, Desk, Renamed, tool
 
 TOOLS, SKILLS = TOOL_DOCUMENTS, SKILL_DOCUMENTS
 HUMAN = AssignmentSource.HUMAN_MANUAL

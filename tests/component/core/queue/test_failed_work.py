@@ -15,8 +15,8 @@ from skillroute.core.queue.outbox import Failure, OutboxRepository
 from skillroute.core.queue.work import QueueName
 from skillroute.skills.tool_names import tool_names
 
-from tests.component.desk import Desk, tool
 from tests.doubles import FaultyDatabase, LogRecords
+from tests.worlds.desk import Desk, tool
 
 CLASSIFY, AGGREGATE = QueueName.CLASSIFY, QueueName.AGGREGATE
 

@@ -7,25 +7,18 @@ from collections.abc import Callable
 import pytest
 
 from tests.builders import System, lent_system
-from tests.component.mail.search.mailbox import Mailbox
 from tests.doubles import EdgeIndexes
 
-MakeMailbox = Callable[..., Mailbox]
+MakeSystem = Callable[..., System]
 
 
 @pytest.fixture
-def mailbox(system: System) -> Mailbox:
-    return Mailbox(system)
+def system_with(database_url: str, edge_indexes: EdgeIndexes, request: pytest.FixtureRequest) -> MakeSystem:
+    """Make systems of other settings over the same database."""
 
-
-@pytest.fixture
-def mailbox_with(database_url: str, edge_indexes: EdgeIndexes, request: pytest.FixtureRequest) -> MakeMailbox:
-    """Make mailboxes of other settings over the same database."""
-
-    def make(**settings: object) -> Mailbox:
+    def make(**settings: object) -> System:
         lent = lent_system(database_url, edge_indexes, **settings)
-        system = lent.__enter__()
         request.addfinalizer(lambda: lent.__exit__(None, None, None))
-        return Mailbox(system)
+        return lent.__enter__()
 
     return make

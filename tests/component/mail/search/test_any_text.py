@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.component.mail.search.conftest import MakeMailbox
+from tests.component.mail.search.conftest import MakeSystem
 from tests.doubles import at
 
 
@@ -59,11 +59,11 @@ REQUESTS = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("setting", ["fts5", None, "shadow"])
-def test_any_query_is_answered(mailbox_with: MakeMailbox, setting: str | None) -> None:
-    mailbox = mailbox_with(search_engine=setting)
-    mailbox.message("water POL-358", "水道 ß %_\\ a-b-c", at(0.5))
-    mailbox.message("x" * 3000, "water İ 💧", at(-0.5))
-    mailbox.agent("WaterLily", mailbox.project("water"))
+def test_any_query_is_answered(system_with: MakeSystem, setting: str | None) -> None:
+    system = system_with(search_engine=setting)
+    system.store_message("water POL-358", "水道 ß %_\\ a-b-c", at(0.5))
+    system.store_message("x" * 3000, "water İ 💧", at(-0.5))
+    system.store_agent("WaterLily", system.store_project("water"))
 
     @settings(derandomize=True)
     @given(TEXTS, REQUESTS)
@@ -73,8 +73,8 @@ def test_any_query_is_answered(mailbox_with: MakeMailbox, setting: str | None) -
         "", {"ranking": "recency", "time_range": {"min_ts": -5, "max_ts": 2**63 - 1}, "cursor": "sffefffffffffffff:i1"}
     )
     def ask(text: str, request: dict[str, Any]) -> None:
-        answer = mailbox.search(text, explain=True, **request)
-        again = mailbox.search(text, explain=True, **request)
+        answer = system.search_mail(text, explain=True, **request)
+        again = system.search_mail(text, explain=True, **request)
 
         scores = [result.score for result in answer.results]
         assert all(0.0 <= score <= 1.0 for score in scores)

@@ -12,8 +12,8 @@ from skillroute.core.errors.model import IndexUnavailable
 from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.search.search import MessageSearch
 
-from tests.component.mail.search.conftest import MakeMailbox
-from tests.component.mail.search.mailbox import Mailbox
+from tests.builders import System
+from tests.component.mail.search.conftest import MakeSystem
 from tests.doubles import at
 
 WORDS = ("water", "garden", "POL-358", "budget", "approval", "deploy", "lake", "owl", "水道")
@@ -38,10 +38,10 @@ QUESTIONS: list[dict[str, Any]] = [
 ]
 
 
-def fill(mailbox: Mailbox) -> None:
+def fill(system: System) -> None:
     rng = random.Random(3)
     for number in range(60):
-        mailbox.message(
+        system.store_message(
             " ".join(rng.choices(WORDS, k=2)),
             " ".join(rng.choices(WORDS, k=rng.randint(0, 30))),
             at(round(rng.uniform(-0.9, 0.9), 3), rng.randint(1, 7)) if number % 7 else None,
@@ -53,18 +53,18 @@ def fill(mailbox: Mailbox) -> None:
             thread_id=rng.choice([None, "T-1", "T-2"]),
             created_ts=number // 2,
         )
-    mailbox.agent("BlueLake", mailbox.project("atlas"), description="of the lake", vector=at(0.4))
+    system.store_agent("BlueLake", system.store_project("atlas"), description="of the lake", vector=at(0.4))
 
 
 @pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
 @pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])
-def test_both_engines_give_the_same_answers(mailbox: Mailbox, mode: str) -> None:
+def test_both_engines_give_the_same_answers(system: System, mode: str) -> None:
     from qdrant_client import QdrantClient
 
-    fill(mailbox)
-    parts = mailbox.system.parts
+    fill(system)
+    parts = system.parts
     server = EmbeddedReplica(
-        mailbox.system.feed,
+        system.feed,
         lambda model: QdrantIndex(QdrantClient(":memory:"), model.dimension),
         parts.query_embedder.model,
     )
@@ -72,41 +72,41 @@ def test_both_engines_give_the_same_answers(mailbox: Mailbox, mode: str) -> None
     for question in QUESTIONS:
         pages, scores = [], []
         for search in (edge, qdrant):
-            mailbox.search_messages = search
-            pages.append(mailbox.pages(mode=mode, **{"limit": 7, **question}))
-            scores.append(mailbox.scores(mode=mode, **question))
+            system.message_search = search
+            pages.append(system.mail_pages(mode=mode, **{"limit": 7, **question}))
+            scores.append(system.mail_scores(mode=mode, **question))
         assert pages[0] == pages[1], question
         # One counts in single precision, the other in double: their figures differ in the last of six decimals.
         assert scores[0] == pytest.approx(scores[1], abs=2e-6), question
-    mailbox.search_messages = edge
-    assert len(mailbox.found("water", mode=mode)) > 10
+    system.message_search = edge
+    assert len(system.found_mail("water", mode=mode)) > 10
     server.close()
 
 
 @pytest.mark.parametrize("mode", ["lexical", "hybrid"])
-def test_full_text_does_not_depend_on_the_index_at_all(mailbox_with: MakeMailbox, mode: str) -> None:
+def test_full_text_does_not_depend_on_the_index_at_all(system_with: MakeSystem, mode: str) -> None:
     """Asked with the index there, then with it failing, then without it and its feed."""
-    mailbox = mailbox_with(search_engine="fts5")
-    fill(mailbox)
+    system = system_with(search_engine="fts5")
+    fill(system)
 
     def answers() -> list[bytes]:
-        return [mailbox.search(mode=mode, **{**question, "explain": False}).to_json() for question in QUESTIONS]
+        return [system.search_mail(mode=mode, **{**question, "explain": False}).to_json() for question in QUESTIONS]
 
     before = answers()
-    mailbox.system.index.fail(MAIL_DOCUMENTS, IndexUnavailable("gone"))
+    system.index.fail(MAIL_DOCUMENTS, IndexUnavailable("gone"))
     assert answers() == before
-    mailbox.system.replica.close()
-    mailbox.system.feed.down = True
-    mailbox.system.embedder.away = True
+    system.replica.close()
+    system.feed.down = True
+    system.embedder.away = True
     assert answers() == before
 
 
-def test_both_lexical_engines_find_the_same_messages(mailbox: Mailbox, mailbox_with: MakeMailbox) -> None:
+def test_both_lexical_engines_find_the_same_messages(system: System, system_with: MakeSystem) -> None:
     """They rank each in its own way, but one tokenizer cut the words of both."""
-    fill(mailbox)
-    full_text = mailbox_with(search_engine="fts5")
+    fill(system)
+    full_text = system_with(search_engine="fts5")
 
     for question in QUESTIONS:
         if "min_score" not in question:
             asked = {**question, "limit": 1000}
-            assert sorted(mailbox.found(**asked)) == sorted(full_text.found(**asked)), question
+            assert sorted(system.found_mail(**asked)) == sorted(full_text.found_mail(**asked)), question

@@ -14,8 +14,8 @@ from skillroute.mail.search.outcome import SearchOutcome
 from skillroute.mail.search.search import MessageSearch
 from skillroute.mail.text import MAX_IMPACT, query_terms
 
-from tests.component.mail.search.conftest import MakeMailbox
-from tests.component.mail.search.mailbox import Mailbox
+from tests.builders import System
+from tests.component.mail.search.conftest import MakeSystem
 from tests.doubles import FakeClock, LogRecords, TableEmbedder, at
 
 MODES = ("lexical", "semantic", "hybrid", "hybrid_rerank")
@@ -38,25 +38,25 @@ class FakeReranker:
 
 
 @pytest.fixture
-def filled(mailbox: Mailbox) -> Mailbox:
+def filled(system: System) -> System:
     """Found by words in one order, by meaning in the other."""
-    mailbox.message("approval approval", "of the budget", at(0.2))
-    mailbox.message("budget", "the approval is on its way, a bit longer than the others", at(0.6))
-    mailbox.message("lunch", "pizza", at(0.9))
-    return mailbox
+    system.store_message("approval approval", "of the budget", at(0.2))
+    system.store_message("budget", "the approval is on its way, a bit longer than the others", at(0.6))
+    system.store_message("lunch", "pizza", at(0.9))
+    return system
 
 
-def with_reranker(mailbox: Mailbox, reranker: FakeReranker) -> Mailbox:
-    parts = mailbox.system.parts
-    mailbox.search_messages = MessageSearch(
+def with_reranker(system: System, reranker: FakeReranker) -> System:
+    parts = system.parts
+    system.message_search = MessageSearch(
         parts.replica, parts.query_embedder, parts.database, reranker, rerank_timeout_s=2.0
     )
-    return mailbox
+    return system
 
 
-def outcome(mailbox: Mailbox, budget: Budget | None = None, **request: object) -> SearchOutcome:
+def outcome(system: System, budget: Budget | None = None, **request: object) -> SearchOutcome:
     asked = MessageSearchRequest(text="approval", explain=True, **request)  # type: ignore[arg-type]
-    return mailbox.search_messages.search(asked, LAPTOP, budget=budget)
+    return system.message_search.search(asked, LAPTOP, budget=budget)
 
 
 def served(answer: SearchOutcome) -> tuple[str, str | None, str | None]:
@@ -70,38 +70,40 @@ def served(answer: SearchOutcome) -> tuple[str, str | None, str | None]:
 
 
 class TestEveryMode:
-    def test_lexical_is_the_default_and_finds_words(self, filled: Mailbox) -> None:
+    def test_lexical_is_the_default_and_finds_words(self, filled: System) -> None:
         assert served(outcome(filled)) == ("lexical", "tantivy", None)
-        assert len(filled.found("approval")) == 2
+        assert len(filled.found_mail("approval")) == 2
 
-    def test_semantic_ranks_all_by_meaning(self, filled: Mailbox) -> None:
+    def test_semantic_ranks_all_by_meaning(self, filled: System) -> None:
         assert served(outcome(filled, mode="semantic")) == ("semantic", "hybrid", None)
-        assert list(filled.scores("approval", mode="semantic").values()) == [0.9, 0.6, 0.2]
+        assert list(filled.mail_scores("approval", mode="semantic").values()) == [0.9, 0.6, 0.2]
 
-    def test_decision_35_hybrid_fuses_the_cosine_and_how_many_of_the_words_are_there(self, filled: Mailbox) -> None:
+    def test_decision_35_hybrid_fuses_the_cosine_and_how_many_of_the_words_are_there(self, filled: System) -> None:
         assert served(outcome(filled, mode="hybrid")) == ("hybrid", "hybrid", None)
-        found = filled.results("approval", mode="lexical", explain=True)
+        found = filled.mail_results("approval", mode="lexical", explain=True)
         words = {id_: result.raw_score or 0.0 for id_, result in found.items()}
         assert len(words) == 2
         most = sum(query_terms("approval").values()) * MAX_IMPACT
-        cosines = filled.scores("approval", mode="semantic")
+        cosines = filled.mail_scores("approval", mode="semantic")
         expected = {id_: (cosine + 0.4 * words.get(id_, 0.0) / most) / 1.4 for id_, cosine in cosines.items()}
-        assert filled.scores("approval", mode="hybrid") == pytest.approx(expected, abs=1e-6)
-        assert filled.scores("approval", mode="hybrid", fusion="coverage") == filled.scores("approval", mode="hybrid")
+        assert filled.mail_scores("approval", mode="hybrid") == pytest.approx(expected, abs=1e-6)
+        assert filled.mail_scores("approval", mode="hybrid", fusion="coverage") == filled.mail_scores(
+            "approval", mode="hybrid"
+        )
 
     @pytest.mark.parametrize("request_", [{"fusion": "rrf"}, {"rrf_k": 60}, {"fusion": "rrf", "rrf_k": 60}])
     def test_hybrid_fuses_both_by_rank_where_that_is_asked_for(
-        self, filled: Mailbox, request_: dict[str, object]
+        self, filled: System, request_: dict[str, object]
     ) -> None:
-        first, second, lunch = sorted(filled.found("approval", mode="semantic"))
+        first, second, lunch = sorted(filled.found_mail("approval", mode="semantic"))
         halves = {first: (1, 3), second: (2, 2), lunch: (None, 1)}
         expected = {
             id_: round(sum(1 / (60 + rank) for rank in ranks if rank) * 61 / 2, 9) for id_, ranks in halves.items()
         }
-        assert filled.scores("approval", mode="hybrid", **request_) == expected
-        assert filled.scores("approval", mode="hybrid", fusion="coverage", rrf_k=60) != expected
+        assert filled.mail_scores("approval", mode="hybrid", **request_) == expected
+        assert filled.mail_scores("approval", mode="hybrid", fusion="coverage", rrf_k=60) != expected
 
-    def test_hybrid_rerank_asks_the_reranker_of_the_head(self, filled: Mailbox) -> None:
+    def test_hybrid_rerank_asks_the_reranker_of_the_head(self, filled: System) -> None:
         reranker = FakeReranker()
         with_reranker(filled, reranker)
 
@@ -117,9 +119,9 @@ class TestEveryMode:
         assert answer.response.explain.timing is not None
         assert answer.response.explain.timing.rerank_us is not None
 
-    def test_no_more_than_the_head_is_reranked(self, filled: Mailbox) -> None:
+    def test_no_more_than_the_head_is_reranked(self, filled: System) -> None:
         for number in range(15):
-            filled.message(f"approval {number}", "", at(0.5))
+            filled.store_message(f"approval {number}", "", at(0.5))
         reranker = FakeReranker()
         with_reranker(filled, reranker)
 
@@ -131,19 +133,19 @@ class TestEveryMode:
         scores = [result.score for result in results]
         assert scores == sorted(scores, reverse=True)
 
-    def test_what_has_no_vector_is_found_by_words_all_the_same(self, filled: Mailbox) -> None:
-        id_ = filled.message("approval", "without a vector")
+    def test_what_has_no_vector_is_found_by_words_all_the_same(self, filled: System) -> None:
+        id_ = filled.store_message("approval", "without a vector")
 
-        assert id_ in filled.found("approval", mode="hybrid")
-        assert id_ not in filled.found("approval", mode="semantic")
+        assert id_ in filled.found_mail("approval", mode="hybrid")
+        assert id_ not in filled.found_mail("approval", mode="semantic")
 
-    def test_a_message_is_found_by_the_next_query_whatever_the_mode(self, filled: Mailbox) -> None:
+    def test_a_message_is_found_by_the_next_query_whatever_the_mode(self, filled: System) -> None:
         """message-search, section 9."""
         for mode in MODES:
-            id_ = filled.message(f"approval {mode}", "", at(0.99))
-            assert id_ in filled.found("approval", mode=mode)
-            filled.delete(id_)
-            assert id_ not in filled.found("approval", mode=mode)
+            id_ = filled.store_message(f"approval {mode}", "", at(0.99))
+            assert id_ in filled.found_mail("approval", mode=mode)
+            filled.delete_messages(id_)
+            assert id_ not in filled.found_mail("approval", mode=mode)
 
 
 class TestFallingBack:
@@ -152,9 +154,9 @@ class TestFallingBack:
         ("error", "stage"), [(IndexUnavailable("broken"), None), (IndexTimeout("slow"), "lexical")]
     )
     def test_without_the_index_every_mode_is_full_text(
-        self, filled: Mailbox, mode: str, error: IndexUnavailable, stage: str | None
+        self, filled: System, mode: str, error: IndexUnavailable, stage: str | None
     ) -> None:
-        filled.system.index.fail(MAIL_DOCUMENTS, error)
+        filled.index.fail(MAIL_DOCUMENTS, error)
 
         answer = outcome(filled, mode=mode)
 
@@ -165,28 +167,28 @@ class TestFallingBack:
         assert len(answer.response.results) == 2
 
     @pytest.mark.parametrize("mode", MODES[1:])
-    def test_without_the_model_every_mode_is_lexical(self, filled: Mailbox, mode: str) -> None:
-        filled.system.embedder.away = True
+    def test_without_the_model_every_mode_is_lexical(self, filled: System, mode: str) -> None:
+        filled.embedder.away = True
 
         answer = outcome(filled, mode=mode)
 
         assert served(answer) == ("lexical", "tantivy", "feature_unavailable")
         assert answer.index_state == "ready"
 
-    def test_the_model_is_left_alone_for_a_while_after_it_failed(self, filled: Mailbox) -> None:
-        filled.system.embedder.away = True
+    def test_the_model_is_left_alone_for_a_while_after_it_failed(self, filled: System) -> None:
+        filled.embedder.away = True
         for _ in range(3):
             outcome(filled, mode="hybrid")
-        assert len(filled.system.embedder.calls) == 1
+        assert len(filled.embedder.calls) == 1
 
-        filled.system.embedder.away = False
-        filled.system.clock.advance(31.0)
+        filled.embedder.away = False
+        filled.clock.advance(31.0)
         assert served(outcome(filled, mode="hybrid")) == ("hybrid", "hybrid", None)
 
-    def test_without_a_reranker_the_answer_is_hybrid(self, filled: Mailbox) -> None:
+    def test_without_a_reranker_the_answer_is_hybrid(self, filled: System) -> None:
         assert served(outcome(filled, mode="hybrid_rerank")) == ("hybrid", "hybrid", "feature_unavailable")
 
-    def test_with_a_reranker_that_fails_the_answer_is_hybrid(self, filled: Mailbox) -> None:
+    def test_with_a_reranker_that_fails_the_answer_is_hybrid(self, filled: System) -> None:
         reranker = FakeReranker()
         reranker.away = True
         with_reranker(filled, reranker)
@@ -197,24 +199,24 @@ class TestFallingBack:
         assert len(reranker.asked) == 1
         assert answer.timeout_stage is None
         # What was fused is served: neither half is asked for again.
-        assert sorted(call.method for call in filled.system.index.searches(MAIL_DOCUMENTS)) == [
+        assert sorted(call.method for call in filled.index.searches(MAIL_DOCUMENTS)) == [
             "search", "search_terms",
         ]  # fmt: skip
-        assert [result.id for result in answer.response.results] == filled.found("approval", mode="hybrid")
+        assert [result.id for result in answer.response.results] == filled.found_mail("approval", mode="hybrid")
 
-    def test_hybrid_rerank_without_the_model_is_lexical_and_asks_no_reranker(self, filled: Mailbox) -> None:
+    def test_hybrid_rerank_without_the_model_is_lexical_and_asks_no_reranker(self, filled: System) -> None:
         reranker = FakeReranker()
         with_reranker(filled, reranker)
-        filled.system.embedder.away = True
+        filled.embedder.away = True
 
         assert served(outcome(filled, mode="hybrid_rerank")) == ("lexical", "tantivy", "feature_unavailable")
         assert reranker.asked == []
 
     @pytest.mark.parametrize("mode", MODES)
     def test_an_index_of_another_models_vectors_is_searched_by_words(
-        self, filled: Mailbox, mailbox_with: MakeMailbox, mode: str
+        self, filled: System, system_with: MakeSystem, mode: str
     ) -> None:
-        other = mailbox_with(embedder=TableEmbedder(name="other"))
+        other = system_with(embedder=TableEmbedder(name="other"))
 
         answer = outcome(other, mode=mode)
 
@@ -222,15 +224,15 @@ class TestFallingBack:
         assert served(answer) == ("lexical", "tantivy", missing)
         assert len(answer.response.results) == 2
 
-    def test_without_postgresql_there_is_no_answer(self, filled: Mailbox) -> None:
-        filled.system.database.down = True
+    def test_without_postgresql_there_is_no_answer(self, filled: System) -> None:
+        filled.database.down = True
 
         with pytest.raises(DatabaseUnavailable):
-            filled.search("approval")
+            filled.search_mail("approval")
 
     @pytest.mark.parametrize("mode", MODES)
-    def test_a_downgrade_is_an_event_and_a_metric(self, filled: Mailbox, log: LogRecords, counted, mode: str) -> None:  # type: ignore[no-untyped-def]
-        filled.system.index.fail(MAIL_DOCUMENTS, IndexUnavailable("broken"))
+    def test_a_downgrade_is_an_event_and_a_metric(self, filled: System, log: LogRecords, counted, mode: str) -> None:  # type: ignore[no-untyped-def]
+        filled.index.fail(MAIL_DOCUMENTS, IndexUnavailable("broken"))
 
         outcome(filled, mode=mode)
 
@@ -245,35 +247,35 @@ class TestFallingBack:
 class TestSettings:
     @pytest.mark.parametrize("mode", MODES)
     def test_postgresql_serves_every_mode_with_index_and_model_down(
-        self, filled: Mailbox, mailbox_with: MakeMailbox, mode: str
+        self, filled: System, system_with: MakeSystem, mode: str
     ) -> None:
-        forced = mailbox_with(search_engine="fts5")
-        forced.system.embedder.away = True
-        forced.system.feed.down = True  # whoever asked for the index would fail
+        forced = system_with(search_engine="fts5")
+        forced.embedder.away = True
+        forced.feed.down = True  # whoever asked for the index would fail
 
         answer = outcome(forced, mode=mode)
 
         assert served(answer) == ("lexical", "fts5", "kill_switch")
         assert (answer.index_state, answer.is_degraded) == ("bypassed", False)
         assert len(answer.response.results) == 2
-        assert (forced.system.embedder.calls, forced.system.feed.polls) == ([], 0)
+        assert (forced.embedder.calls, forced.feed.polls) == ([], 0)
 
     @pytest.mark.parametrize(
         ("setting", "mode"), [("tantivy", "lexical"), ("hybrid", "hybrid"), ("elastic", "lexical"), ("", "lexical")]
     )
     def test_the_mode_of_a_query_that_names_none(
-        self, filled: Mailbox, mailbox_with: MakeMailbox, setting: str, mode: str
+        self, filled: System, system_with: MakeSystem, setting: str, mode: str
     ) -> None:
-        chosen = mailbox_with(search_engine=setting)
+        chosen = system_with(search_engine=setting)
 
-        assert chosen.search("approval").mode == mode
-        assert chosen.search("approval", mode="semantic").mode == "semantic"
+        assert chosen.search_mail("approval").mode == mode
+        assert chosen.search_mail("approval", mode="semantic").mode == "semantic"
 
-    def test_an_unknown_setting_is_warned_about_once(self, mailbox_with: MakeMailbox, log: LogRecords) -> None:
-        chosen = mailbox_with(search_engine="elastic")
+    def test_an_unknown_setting_is_warned_about_once(self, system_with: MakeSystem, log: LogRecords) -> None:
+        chosen = system_with(search_engine="elastic")
 
         for _ in range(3):
-            chosen.search("approval")
+            chosen.search_mail("approval")
 
         [record] = log.having("SKILLROUTE_SEARCH_ENGINE is unknown and counts as not set")
         assert record.value == "elastic"  # type: ignore[attr-defined]
@@ -281,9 +283,9 @@ class TestSettings:
 
 class TestBudget:
     @pytest.fixture(autouse=True)
-    def ready(self, filled: Mailbox) -> None:
+    def ready(self, filled: System) -> None:
         """The index is there: how long building one takes is no affair of these budgets."""
-        filled.found("approval")
+        filled.found_mail("approval")
 
     @pytest.mark.parametrize(
         ("given_ms", "mode", "served_as", "stage"),
@@ -300,7 +302,7 @@ class TestBudget:
         ],
     )
     def test_what_still_fits_is_served(
-        self, filled: Mailbox, given_ms: float, mode: str, served_as: str, stage: str | None
+        self, filled: System, given_ms: float, mode: str, served_as: str, stage: str | None
     ) -> None:
         with_reranker(filled, FakeReranker())
 
@@ -310,17 +312,17 @@ class TestBudget:
         assert answer.timeout_stage == stage
         assert answer.reason == ("feature_unavailable" if stage else None)
 
-    def test_time_that_the_search_itself_took_counts(self, filled: Mailbox) -> None:
+    def test_time_that_the_search_itself_took_counts(self, filled: System) -> None:
         reranker = FakeReranker()
         with_reranker(filled, reranker)
-        filled.system.embedder.takes_s = 0.1
+        filled.embedder.takes_s = 0.1
 
-        answer = outcome(filled, Budget(300, filled.system.clock), mode="hybrid_rerank")
+        answer = outcome(filled, Budget(300, filled.clock), mode="hybrid_rerank")
 
         assert served(answer) == ("hybrid", "hybrid", "feature_unavailable")
         assert (answer.timeout_stage, reranker.asked) == ("rerank", [])
 
-    def test_the_reranker_gets_no_more_time_than_is_left_before_it_is_too_late_for_it(self, filled: Mailbox) -> None:
+    def test_the_reranker_gets_no_more_time_than_is_left_before_it_is_too_late_for_it(self, filled: System) -> None:
         reranker = FakeReranker()
         with_reranker(filled, reranker)
 
@@ -329,24 +331,24 @@ class TestBudget:
 
         assert [asked[2] for asked in reranker.asked] == [0.35, 2.0]
 
-    def test_a_reranker_that_uses_up_its_time_is_told_of(self, filled: Mailbox) -> None:
+    def test_a_reranker_that_uses_up_its_time_is_told_of(self, filled: System) -> None:
         class Slow(FakeReranker):
             def logits(self, query: str, texts: Sequence[str], *, timeout_s: float) -> list[float]:
-                filled.system.clock.advance(timeout_s)
+                filled.clock.advance(timeout_s)
                 raise RerankerUnavailable("too slow")
 
         with_reranker(filled, Slow())
 
-        answer = outcome(filled, Budget(600, filled.system.clock), mode="hybrid_rerank")
+        answer = outcome(filled, Budget(600, filled.clock), mode="hybrid_rerank")
 
         assert served(answer) == ("hybrid", "hybrid", "feature_unavailable")
         assert answer.timeout_stage == "rerank"
 
-    def test_the_model_gets_no_more_time_than_leaves_some_for_words(self, filled: Mailbox) -> None:
-        filled.system.embedder.takes_s = 1.0
-        answer = outcome(filled, Budget(620, filled.system.clock), mode="hybrid")
+    def test_the_model_gets_no_more_time_than_leaves_some_for_words(self, filled: System) -> None:
+        filled.embedder.takes_s = 1.0
+        answer = outcome(filled, Budget(620, filled.clock), mode="hybrid")
 
-        assert [call.timeout_s for call in filled.system.embedder.calls] == [0.5]
+        assert [call.timeout_s for call in filled.embedder.calls] == [0.5]
         assert served(answer) == ("lexical", "tantivy", "feature_unavailable")
         assert answer.timeout_stage == "vector"
         assert len(answer.response.results) == 2
@@ -354,7 +356,7 @@ class TestBudget:
         assert served(outcome(filled, mode="hybrid")) == ("hybrid", "hybrid", None)
 
     @pytest.mark.parametrize("given_ms", [250, 200])
-    def test_without_a_reranker_there_is_none_that_time_is_short_for(self, filled: Mailbox, given_ms: float) -> None:
+    def test_without_a_reranker_there_is_none_that_time_is_short_for(self, filled: System, given_ms: float) -> None:
         answer = outcome(filled, Budget(given_ms, FakeClock()), mode="hybrid_rerank")
 
         assert served(answer) == ("hybrid", "hybrid", "feature_unavailable")

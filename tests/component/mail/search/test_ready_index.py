@@ -16,7 +16,7 @@ from skillroute.mail.search.budget import Budget
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.mail.search.search import MessageSearch
 
-from tests.component.mail.search.mailbox import Mailbox
+from tests.builders import System
 from tests.doubles import until
 
 PATIENT = 20.0
@@ -51,15 +51,15 @@ class SlowReplica:
 
 
 @pytest.fixture
-def slow(mailbox: Mailbox) -> Iterator[SlowReplica]:
-    mailbox.message("water", "the roses")
-    replica = SlowReplica(mailbox.system.parts.replica)
+def slow(system: System) -> Iterator[SlowReplica]:
+    system.store_message("water", "the roses")
+    replica = SlowReplica(system.parts.replica)
     yield replica
     replica.built.set()
 
 
-def searching(mailbox: Mailbox, replica: IndexReplica, wait_s: float) -> MessageSearch:
-    parts = mailbox.system.parts
+def searching(system: System, replica: IndexReplica, wait_s: float) -> MessageSearch:
+    parts = system.parts
     return MessageSearch(replica, parts.query_embedder, parts.database, index_wait_s=wait_s)
 
 
@@ -68,16 +68,16 @@ def asked(search: MessageSearch, mode: str = "lexical") -> MessageSearchResponse
 
 
 @pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])
-def test_postgresql_answers_while_the_index_is_built(mailbox: Mailbox, slow: SlowReplica, mode: str) -> None:
-    answer = asked(searching(mailbox, slow, 0.0), mode)
+def test_postgresql_answers_while_the_index_is_built(system: System, slow: SlowReplica, mode: str) -> None:
+    answer = asked(searching(system, slow, 0.0), mode)
 
     assert answer.explain is not None
     assert (answer.mode, answer.engine, len(answer.results)) == ("lexical", "fts5", 1)
     assert answer.explain.downgrade_reason == "index_not_ready"
 
 
-def test_however_many_search_one_builds_and_then_the_index_answers(mailbox: Mailbox, slow: SlowReplica) -> None:
-    search = searching(mailbox, slow, 0.0)
+def test_however_many_search_one_builds_and_then_the_index_answers(system: System, slow: SlowReplica) -> None:
+    search = searching(system, slow, 0.0)
     for _ in range(3):
         assert asked(search).engine == "fts5"
     until(lambda: slow.builds == 1)
@@ -86,20 +86,20 @@ def test_however_many_search_one_builds_and_then_the_index_answers(mailbox: Mail
     assert slow.builds == 1
 
 
-def test_a_search_waits_for_an_index_that_is_soon_there(mailbox: Mailbox, slow: SlowReplica) -> None:
+def test_a_search_waits_for_an_index_that_is_soon_there(system: System, slow: SlowReplica) -> None:
     threading.Timer(0.05, slow.built.set).start()
-    assert asked(searching(mailbox, slow, PATIENT)).engine == "tantivy"
+    assert asked(searching(system, slow, PATIENT)).engine == "tantivy"
 
 
-def test_it_waits_no_longer_than_there_is_time(mailbox: Mailbox, slow: SlowReplica) -> None:
-    search = searching(mailbox, slow, PATIENT)
+def test_it_waits_no_longer_than_there_is_time(system: System, slow: SlowReplica) -> None:
+    search = searching(system, slow, PATIENT)
     outcome = search.search(MessageSearchRequest(text="water"), LAPTOP, budget=Budget(121.0))
     assert (outcome.response.engine, outcome.index_state) == ("fts5", "not_ready")
 
 
-def test_an_index_that_cannot_be_built_is_an_engines_error(mailbox: Mailbox, slow: SlowReplica) -> None:
+def test_an_index_that_cannot_be_built_is_an_engines_error(system: System, slow: SlowReplica) -> None:
     slow.error = IndexUnavailable("the disk is full")
     slow.built.set()
-    answer = asked(searching(mailbox, slow, PATIENT))
+    answer = asked(searching(system, slow, PATIENT))
     assert answer.explain is not None
     assert (answer.engine, answer.explain.downgrade_reason) == ("fts5", "engine_error")

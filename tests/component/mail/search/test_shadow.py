@@ -15,21 +15,22 @@ from skillroute.core.errors.model import IndexUnavailable
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.mail.search.search import MessageSearch
 
-from tests.component.mail.search.mailbox import Mailbox, agent
+from tests.builders import System
 from tests.doubles import LogRecords, until
+from tests.worlds.mail_search import agent
 
 PATIENT = 20.0
 
 
-def shadowed(mailbox: Mailbox, replica: IndexReplica | None = None, timeout_s: float = PATIENT) -> MessageSearch:
-    parts = mailbox.system.parts
+def shadowed(system: System, replica: IndexReplica | None = None, timeout_s: float = PATIENT) -> MessageSearch:
+    parts = system.parts
     return MessageSearch(
         replica or parts.replica, parts.query_embedder, parts.database, setting="shadow", shadow_timeout_s=timeout_s
     )
 
 
-def forced(mailbox: Mailbox) -> MessageSearch:
-    parts = mailbox.system.parts
+def forced(system: System) -> MessageSearch:
+    parts = system.parts
     return MessageSearch(parts.replica, parts.query_embedder, parts.database, setting="postgres")
 
 
@@ -64,13 +65,13 @@ class BrokenReplica:
 
 
 @pytest.fixture
-def filled(mailbox: Mailbox) -> Mailbox:
+def filled(system: System) -> System:
     for number in range(12):
-        mailbox.message("water " * (1 + number % 4), "garden " * number)
-    return mailbox
+        system.store_message("water " * (1 + number % 4), "garden " * number)
+    return system
 
 
-def test_the_comparison_is_explained_and_logged(filled: Mailbox, log: LogRecords, counted) -> None:  # type: ignore[no-untyped-def]
+def test_the_comparison_is_explained_and_logged(filled: System, log: LogRecords, counted) -> None:  # type: ignore[no-untyped-def]
     explain = shadowed(filled)(MessageSearchRequest(text="water garden", explain=True), LAPTOP).explain
 
     assert explain is not None
@@ -89,7 +90,7 @@ def test_the_comparison_is_explained_and_logged(filled: Mailbox, log: LogRecords
 @pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid", "hybrid_rerank"])
 @pytest.mark.parametrize("limit", [3, 50])
 @pytest.mark.parametrize("text", ["water", "water garden", "nothing of it", "?!", ""])
-def test_what_is_served_is_to_the_byte_what_full_text_serves(filled: Mailbox, mode: str, limit: int, text: str) -> None:
+def test_what_is_served_is_to_the_byte_what_full_text_serves(filled: System, mode: str, limit: int, text: str) -> None:
     request = {"text": text, "mode": mode, "limit": limit}
 
     assert plain(shadowed(filled), **request) == plain(forced(filled), **request)
@@ -98,7 +99,7 @@ def test_what_is_served_is_to_the_byte_what_full_text_serves(filled: Mailbox, mo
 
 
 @pytest.mark.parametrize("error", [IndexUnavailable("broken"), RuntimeError("a mistake"), SystemExit(3)])
-def test_a_shadow_that_fails_is_logged_and_no_more(filled: Mailbox, log: LogRecords, error: BaseException) -> None:
+def test_a_shadow_that_fails_is_logged_and_no_more(filled: System, log: LogRecords, error: BaseException) -> None:
     search = shadowed(filled, BrokenReplica(error))  # type: ignore[arg-type]
 
     assert plain(search, text="water") == plain(forced(filled), text="water")
@@ -106,7 +107,7 @@ def test_a_shadow_that_fails_is_logged_and_no_more(filled: Mailbox, log: LogReco
     assert log.having("search.shadow.comparison") == []
 
 
-def test_a_shadow_that_hangs_is_not_waited_for(filled: Mailbox, log: LogRecords) -> None:
+def test_a_shadow_that_hangs_is_not_waited_for(filled: System, log: LogRecords) -> None:
     replica = BrokenReplica()
     search = shadowed(filled, replica, timeout_s=0.01)  # type: ignore[arg-type]
     expected = plain(forced(filled), text="water")
@@ -124,7 +125,7 @@ def test_a_shadow_that_hangs_is_not_waited_for(filled: Mailbox, log: LogRecords)
     assert len(shadow.results) == 12
 
 
-def test_without_a_thread_there_is_no_shadow(filled: Mailbox, log: LogRecords, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_thread_there_is_no_shadow(filled: System, log: LogRecords, monkeypatch: pytest.MonkeyPatch) -> None:
     search = shadowed(filled)
     expected = plain(forced(filled), text="water")
 
@@ -143,9 +144,9 @@ def test_without_a_thread_there_is_no_shadow(filled: Mailbox, log: LogRecords, m
     assert explain.shadow is not None
 
 
-def test_the_other_settings_ask_no_shadow(filled: Mailbox) -> None:
+def test_the_other_settings_ask_no_shadow(filled: System) -> None:
     replica = BrokenReplica(IndexUnavailable("broken"))
-    parts = filled.system.parts
+    parts = filled.parts
     for setting in ("postgres", None, "bm25", "hybrid"):
         search = MessageSearch(replica, parts.query_embedder, parts.database, setting=setting)  # type: ignore[arg-type]
         answer = search(MessageSearchRequest(text="water", explain=True), LAPTOP)
@@ -154,9 +155,9 @@ def test_the_other_settings_ask_no_shadow(filled: Mailbox) -> None:
     assert replica.asked == 3  # as the index that should serve
 
 
-def test_the_shadow_sees_no_more_than_the_caller(filled: Mailbox) -> None:
-    filled.agent("GreyOwl", filled.project("borealis"))
-    visible = filled.message("water", project="borealis")
+def test_the_shadow_sees_no_more_than_the_caller(filled: System) -> None:
+    filled.store_agent("GreyOwl", filled.store_project("borealis"))
+    visible = filled.store_message("water", project="borealis")
 
     answer = shadowed(filled)(MessageSearchRequest(text="water", explain=True), agent("GreyOwl"))
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from skillroute.core.caller import LAPTOP
 
 from tests.builders import System
-from tests.component.mail.search.mailbox import Mailbox
 from tests.doubles import LogRecords, at
 
 
-def test_a_rebuild_counts_what_it_reads_before_and_after(system: System, mailbox: Mailbox, log: LogRecords) -> None:
+def test_a_rebuild_counts_what_it_reads_before_and_after(system: System, log: LogRecords) -> None:
     # GIVEN one of everything, some of it switched off or deleted
     system.skill("garden", at(0.5))
     system.skill("attic", at(0.5))
@@ -19,7 +18,7 @@ def test_a_rebuild_counts_what_it_reads_before_and_after(system: System, mailbox
     system.sql("UPDATE mcp.skill_categories SET is_active = false, deleted_at = now() WHERE id = 'cellar'")
     system.sql("UPDATE mcp.tools SET is_active = false WHERE name = 'prune'")
     system.parts.sync_registry("server", [{"name": "shed", "description": "Tools."}], LAPTOP)
-    mailbox.message("approval")  # with its project and two agents
+    system.store_message("approval")  # with its project and two agents
     # WHEN
     with system.replica.current():
         pass

@@ -17,9 +17,9 @@ from skillroute_local.commands.requests import app
 from skillroute_local.errors import Misused
 from typer.testing import CliRunner
 
-from tests.component.desk import ACME, Desk, tool
 from tests.stubs.chat_server import OUT_OF_ORDER, ChatServer, saying
 from tests.unit.core.stubs import Answer, Request
+from tests.worlds.desk import ACME, Desk, tool
 
 CALL = 5
 """Tools of one call."""

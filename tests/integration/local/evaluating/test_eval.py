@@ -15,8 +15,8 @@ from skillroute.core.observability import logger
 from skillroute_local.commands.eval_ import eval_
 from typer.testing import CliRunner
 
-from tests.component.desk import ACME, Desk, tool
 from tests.stubs.chat_server import OUT_OF_ORDER, ChatServer, saying
+from tests.worlds.desk import ACME, Desk, tool
 
 TOOLS = {
     "calendar": {"create_event": "Schedule a meeting with people.", "list_events": "Show what is planned."},

@@ -23,7 +23,7 @@ from skillroute_local.proposing.proposal import Applied, Proposal, Wanted
 from skillroute_local.proposing.propose import apply, propose
 from typer.testing import CliRunner
 
-from tests.component.desk import ACME, Desk, tool
+from tests.worlds.desk import ACME, Desk, tool
 
 ROOT = Path(__file__).parents[4]
 EXAMPLES = ROOT / "examples"

@@ -20,8 +20,8 @@ from skillroute_local.proposing.moves import Move, find_moves, queue_again
 from skillroute_local.proposing.proposal import Applied
 from skillroute_local.proposing.trial import remember, take_back, wait_until_classified
 
-from tests.component.desk import tool
 from tests.doubles import ScriptedClassifier, proposing
+from tests.worlds.desk import tool
 
 STOCK = NewSkill(id="inventory", name="Inventory", description="Stock of a warehouse.")
 NAMES = ("get_stock_level", "get_share_price", "get_dividend")

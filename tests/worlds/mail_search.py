@@ -1,9 +1,10 @@
-"""Agent mail that a test makes up, with the vectors that it chooses, and searches in it."""
+"""Agent mail of a world, stored with the vectors that a test chooses, and searches in it."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from skillroute.core.caller import LAPTOP, Caller, Scope
@@ -16,8 +17,7 @@ from skillroute.mail.search.answers import Explain, MessageResult, MessageSearch
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.mail.search.search import MessageSearch
 
-from tests.builders import System
-from tests.doubles import at
+from tests.worlds.core import Core
 
 _keys = itertools.count(1)
 
@@ -27,18 +27,20 @@ def agent(name: str, org: str | None = None) -> Caller:
     return Caller(org_id=org, scopes=frozenset({Scope.SEARCH}), agent=name)
 
 
-class Mailbox:
-    """Projects, agents and messages of a system, stored through the repositories, and searched as the routes do."""
+class MailSearchWorld(Core):
+    """Stores projects, agents and messages through the repositories, and searches them as the routes do."""
 
-    def __init__(self, system: System) -> None:
-        self.system = system
-        self.search_messages: MessageSearch = system.parts.message_search
-        self._database = system.pool
-        self._projects: dict[tuple[str | None, str], int] = {}
+    @cached_property
+    def message_search(self) -> MessageSearch:
+        return self.parts.message_search
+
+    @cached_property
+    def _projects(self) -> dict[tuple[str | None, str], int]:
+        return {}
 
     # Writing
 
-    def project(
+    def store_project(
         self, key: str = "atlas", *, org: str | None = None, name: str | None = None, vector: Vector | None = None,
         description: str = "",
     ) -> int:  # fmt: skip
@@ -53,17 +55,17 @@ class Mailbox:
             MailRepository(session).put_projects(org, [(id_, content, key)])
             return id_
 
-        self._projects[org, key] = self._database.transact(write)
+        self._projects[org, key] = self.pool.transact(write)
         return self._projects[org, key]
 
-    def product(self, key: str, *projects: int, org: str | None = None) -> int:
+    def store_product(self, key: str, *projects: int, org: str | None = None) -> int:
         def write(session: Any) -> int:
             id_: int = MailRepository(session).put_products(org, [(Product(key, key.title()), key, projects)])[0]
             return id_
 
-        return self._database.transact(write)
+        return self.pool.transact(write)
 
-    def agent(
+    def store_agent(
         self, name: str, *projects: int, org: str | None = None, vector: Vector | None = None, **said: str
     ) -> int:
         """Store an agent with the projects that it belongs to, or change it; return its id."""
@@ -76,9 +78,9 @@ class Mailbox:
             MailRepository(session).put_agents(org, [(id_, content, name, projects)])
             return id_
 
-        return self._database.transact(write)
+        return self.pool.transact(write)
 
-    def message(
+    def store_message(
         self,
         subject: str,
         body: str = "",
@@ -94,7 +96,7 @@ class Mailbox:
         **said: Any,
     ) -> int:
         """Store a message, with whoever it names, and return its id."""
-        project_id = self.project(project, org=org)
+        project_id = self.store_project(project, org=org)
         content = Message(
             f"m{next(_keys)}", project, sender, tuple(to), subject, body, created_ts, tuple(cc), tuple(bcc), **said
         )
@@ -115,51 +117,48 @@ class Mailbox:
             )
             return id_
 
-        return self._database.transact(write)
+        return self.pool.transact(write)
 
-    def delete(self, *ids: int, org: str | None = None) -> None:
+    def delete_messages(self, *ids: int, org: str | None = None) -> None:
         """Delete messages."""
-        self._database.transact(lambda session: [MailRepository(session).delete("message", id_, org) for id_ in ids])
+        self.pool.transact(lambda session: [MailRepository(session).delete("message", id_, org) for id_ in ids])
 
     def _document(self, session: Any, org: str | None, document: MailDocument, vector: Vector | None) -> None:
         MailRepository(session).lock(org)
-        model = None if vector is None else self.system.embedder.model
+        model = None if vector is None else self.embedder.model
         if model is not None:
             IndexStateRepository(session).claim(model)
         MailRepository(session).put_documents(org, model, [(document, vector)])
 
     # Searching
 
-    def search(self, text: str = "", *, caller: Caller = LAPTOP, **request: Any) -> MessageSearchResponse:
+    def search_mail(self, text: str = "", *, caller: Caller = LAPTOP, **request: Any) -> MessageSearchResponse:
         """Search as `POST /api/v1/search/messages` does."""
-        return self.search_messages(MessageSearchRequest(text=text, **request), caller)
+        return self.message_search(MessageSearchRequest(text=text, **request), caller)
 
-    def found(self, text: str = "", **request: Any) -> list[int]:
+    def found_mail(self, text: str = "", **request: Any) -> list[int]:
         """Return the ids of what a search finds, in order."""
-        return [result.id for result in self.search(text, **request).results]
+        return [result.id for result in self.search_mail(text, **request).results]
 
-    def results(self, text: str = "", **request: Any) -> dict[int, MessageResult]:
-        return {result.id: result for result in self.search(text, **request).results}
+    def mail_results(self, text: str = "", **request: Any) -> dict[int, MessageResult]:
+        return {result.id: result for result in self.search_mail(text, **request).results}
 
-    def scores(self, text: str = "", **request: Any) -> dict[int, float]:
-        return {result.id: result.score for result in self.search(text, **request).results}
+    def mail_scores(self, text: str = "", **request: Any) -> dict[int, float]:
+        return {result.id: result.score for result in self.search_mail(text, **request).results}
 
-    def explain(self, text: str = "", **request: Any) -> Explain:
-        explain = self.search(text, explain=True, **request).explain
+    def explain_mail(self, text: str = "", **request: Any) -> Explain:
+        explain = self.search_mail(text, explain=True, **request).explain
         assert explain is not None
         return explain
 
-    def pages(self, text: str = "", **request: Any) -> list[list[int]]:
+    def mail_pages(self, text: str = "", **request: Any) -> list[list[int]]:
         """Follow the cursors from page 1 to the end; return the ids of each page."""
         pages: list[list[int]] = []
         cursor = None
         while True:
-            answer = self.search(text, cursor=cursor, **request)
+            answer = self.search_mail(text, cursor=cursor, **request)
             pages.append([result.id for result in answer.results])
             cursor = answer.next_cursor
             if cursor is None:
                 return pages
             assert len(pages) < 200, "the cursors go round"
-
-
-NEAR, FAR = at(0.9), at(0.1)

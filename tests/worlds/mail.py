@@ -1,4 +1,4 @@
-"""Agent mail written and read as the routes do it, and what is stored of it."""
+"""Agent mail of a world, written and read as the routes do it, and what is stored of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.model import MailKind, Message, MessageFilter, StoredAgent, StoredMessage
 from skillroute.mail.rows import MailOutcome, MailReport
 
-from tests.builders import System
+from tests.worlds.core import Core
 
 DOCUMENT = """
 SELECT {} FROM (
@@ -29,47 +29,44 @@ def statuses(report: MailReport) -> list[str]:
     return [each.status for each in report.outcomes]
 
 
-class Office:
-    """The use cases of mail over a system."""
+class MailWorld(Core):
+    """Writes mail, and returns what is stored of it."""
 
-    def __init__(self, system: System) -> None:
-        self.system = system
-
-    def put(self, kind: MailKind, *things: Any, caller: Caller = LAPTOP) -> MailReport:
+    def put_mail(self, kind: MailKind, *things: Any, caller: Caller = LAPTOP) -> MailReport:
         """Write things of a kind as one call."""
-        return self.system.parts.sync_mail(kind, list(things), caller)
+        return self.parts.sync_mail(kind, list(things), caller)
 
-    def one(self, kind: MailKind, caller: Caller = LAPTOP, **said: Any) -> MailOutcome:
+    def mail_outcome(self, kind: MailKind, caller: Caller = LAPTOP, **said: Any) -> MailOutcome:
         """Write one thing and return what became of it."""
-        [outcome] = self.put(kind, said, caller=caller).outcomes
+        [outcome] = self.put_mail(kind, said, caller=caller).outcomes
         return outcome
 
-    def id(self, kind: MailKind, caller: Caller = LAPTOP, **said: Any) -> int:
+    def mail_id(self, kind: MailKind, caller: Caller = LAPTOP, **said: Any) -> int:
         """Write one thing that must not fail and return its id."""
-        outcome = self.one(kind, caller, **said)
+        outcome = self.mail_outcome(kind, caller, **said)
         assert outcome.id is not None, outcome
         return outcome.id
 
-    def message(self, key: str = "m1", caller: Caller = LAPTOP, **said: Any) -> int:
+    def put_message(self, key: str = "m1", caller: Caller = LAPTOP, **said: Any) -> int:
         """Write a message from BlueLake to GreenHill in `atlas`, and return its id."""
-        return self.id("message", caller, **message(key, **said))
+        return self.mail_id("message", caller, **message(key, **said))
 
-    def get(self, id_: int, caller: Caller = LAPTOP) -> StoredMessage:
-        found = self.system.parts.mail.get("message", id_, caller)
+    def stored_message(self, id_: int, caller: Caller = LAPTOP) -> StoredMessage:
+        found = self.parts.mail.get("message", id_, caller)
         assert isinstance(found, StoredMessage)
         return found
 
-    def content(self, id_: int) -> Message:
-        return self.get(id_).content
+    def message_content(self, id_: int) -> Message:
+        return self.stored_message(id_).content
 
-    def agent(self, id_: int, caller: Caller = LAPTOP) -> StoredAgent:
-        found = self.system.parts.mail.get("agent", id_, caller)
+    def stored_agent(self, id_: int, caller: Caller = LAPTOP) -> StoredAgent:
+        found = self.parts.mail.get("agent", id_, caller)
         assert isinstance(found, StoredAgent)
         return found
 
-    def keys(self, kind: MailKind, caller: Caller = LAPTOP) -> list[str]:
+    def mail_keys(self, kind: MailKind, caller: Caller = LAPTOP) -> list[str]:
         """Return the keys, or names, of what a caller sees, in the order of the list."""
-        mail = self.system.parts.mail
+        mail = self.parts.mail
         pages: dict[MailKind, Any] = {
             "project": lambda: mail.projects(caller, limit=100, offset=0),
             "product": lambda: mail.products(caller, limit=100, offset=0),
@@ -80,21 +77,21 @@ class Office:
         assert total == len(found)
         return [each.content.name if kind == "agent" else each.content.key for each in found]
 
-    def document(self, id_: int, columns: str) -> list[Any]:
-        [row] = self.system.rows(DOCUMENT.format(columns), id=id_)
+    def mail_document(self, id_: int, columns: str) -> list[Any]:
+        [row] = self.rows(DOCUMENT.format(columns), id=id_)
         return row
 
-    def embedded(self, id_: int) -> bool:
-        return self.system.is_embedded(MAIL_DOCUMENTS, id_)
+    def is_mail_embedded(self, id_: int) -> bool:
+        return self.is_embedded(MAIL_DOCUMENTS, id_)
 
-    def payload(self, id_: int) -> dict[str, Any]:
+    def mail_payload(self, id_: int) -> dict[str, Any]:
         """Return what the index holds of a document."""
-        with self.system.replica.current() as index:
+        with self.replica.current() as index:
             return dict(index.payloads(MAIL_DOCUMENTS, [str(id_)])[str(id_)])
 
     def findings(self) -> list[tuple[str, str]]:
         """Return the rules that are broken, and by what."""
-        return [(each.rule, each.subject) for each in self.system.parts.verify().findings]
+        return [(each.rule, each.subject) for each in self.parts.verify().findings]
 
 
 def message(key: str = "m1", **said: Any) -> dict[str, Any]:
