@@ -37,7 +37,7 @@ class Office:
 
     def put(self, kind: MailKind, *things: Any, caller: Caller = LAPTOP) -> MailReport:
         """Write things of a kind as one call."""
-        return self.system.parts.sync_mail(kind, list(things), caller)
+        return self.system.parts.mail.sync(kind, list(things), caller)
 
     def one(self, kind: MailKind, caller: Caller = LAPTOP, **said: Any) -> MailOutcome:
         """Write one thing and return what became of it."""
@@ -55,7 +55,7 @@ class Office:
         return self.id("message", caller, **message(key, **said))
 
     def get(self, id_: int, caller: Caller = LAPTOP) -> StoredMessage:
-        found = self.system.parts.mail.get("message", id_, caller)
+        found = self.system.parts.mail.read.get("message", id_, caller)
         assert isinstance(found, StoredMessage)
         return found
 
@@ -63,13 +63,13 @@ class Office:
         return self.get(id_).content
 
     def agent(self, id_: int, caller: Caller = LAPTOP) -> StoredAgent:
-        found = self.system.parts.mail.get("agent", id_, caller)
+        found = self.system.parts.mail.read.get("agent", id_, caller)
         assert isinstance(found, StoredAgent)
         return found
 
     def keys(self, kind: MailKind, caller: Caller = LAPTOP) -> list[str]:
         """Return the keys, or names, of what a caller sees, in the order of the list."""
-        mail = self.system.parts.mail
+        mail = self.system.parts.mail.read
         pages: dict[MailKind, Any] = {
             "project": lambda: mail.projects(caller, limit=100, offset=0),
             "product": lambda: mail.products(caller, limit=100, offset=0),

@@ -115,7 +115,7 @@ def test_a_message_keeps_its_sender(office: Office, ids: dict[str, int]) -> None
 
 def test_a_message_is_its_sender_s_to_delete(office: Office, ids: dict[str, int]) -> None:
     """Decision 31."""
-    delete = office.system.parts.mail.delete
+    delete = office.system.parts.mail.read.delete
     with pytest.raises(Forbidden, match=f"^message {ids['his']} is another agent's; only its sender "):
         delete("message", ids["his"], MOLE)
     with pytest.raises(NotFound):
@@ -130,7 +130,7 @@ def test_a_message_is_its_sender_s_to_delete(office: Office, ids: dict[str, int]
 
 def test_an_agent_acknowledges_for_itself(office: Office, ids: dict[str, int]) -> None:
     """Decision 31."""
-    acknowledge = office.system.parts.mail.acknowledge
+    acknowledge = office.system.parts.mail.read.acknowledge
     for name in ("Toad", "Rat", "Nobody"):
         with pytest.raises(Forbidden, match="an agent acknowledges for itself"):
             acknowledge(ids["his"], name, MOLE)
@@ -194,7 +194,7 @@ def test_an_agent_that_nobody_has_described_is_brought_in_and_one_out_of_sight_i
 
 
 def test_an_agent_is_its_own_to_delete(office: Office, ids: dict[str, int]) -> None:
-    delete = office.system.parts.mail.delete
+    delete = office.system.parts.mail.read.delete
     shrew = office.id("agent", name="Shrew", projects=["atlas"])
     with pytest.raises(Forbidden, match=f"^agent {shrew} is another's"):
         delete("agent", shrew, MOLE)
@@ -206,7 +206,7 @@ def test_an_agent_is_its_own_to_delete(office: Office, ids: dict[str, int]) -> N
 
 
 def test_a_project_that_others_belong_to_is_an_operator_s_to_delete(office: Office, ids: dict[str, int]) -> None:
-    delete = office.system.parts.mail.delete
+    delete = office.system.parts.mail.read.delete
     with pytest.raises(Forbidden, match=f"^other agents belong to project {ids['river']}"):
         delete("project", ids["river"], RAT)
     office.one("agent", OPERATOR, name="Toad")
@@ -219,9 +219,9 @@ def test_a_global_project_that_agents_of_an_organisation_belong_to_stays(office:
     # GIVEN another agent of the same name
     office.one("agent", of_org("acme"), name="Mole", projects=["shared"])
     with pytest.raises(Forbidden):
-        office.system.parts.mail.delete("project", shared, MOLE)
+        office.system.parts.mail.read.delete("project", shared, MOLE)
     office.one("agent", of_org("acme"), name="Mole")
-    office.system.parts.mail.delete("project", shared, MOLE)
+    office.system.parts.mail.read.delete("project", shared, MOLE)
 
 
 @pytest.mark.parametrize(
@@ -232,10 +232,10 @@ def test_a_deleted_product_keeps_the_projects_that_the_caller_may_not_look_at(
 ) -> None:
     both = {"key": "both", "name": "Both", "projects": ["atlas", "river"]}
     product = office.id("product", **both)
-    delete: Callable[..., None] = office.system.parts.mail.delete
+    delete: Callable[..., None] = office.system.parts.mail.read.delete
     delete("product", product, deleter)
     assert office.keys("product", deleter) == []
-    found: Any = [office.system.parts.mail.get("product", product, LAPTOP)] if left else []
+    found: Any = [office.system.parts.mail.read.get("product", product, LAPTOP)] if left else []
     assert [list(each.content.projects) for each in found] == ([left] if left else [])
     # AND writing it as it was changes it
     assert office.one("product", **both).status == ("updated" if left else "created")

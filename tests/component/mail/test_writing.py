@@ -241,7 +241,7 @@ def test_another_spelling_of_a_name_is_the_same_message(office: Office) -> None:
 def test_a_message_that_changes_keeps_who_has_acknowledged_it(office: Office) -> None:
     id_ = office.message(to=["GreenHill", "RedStone"])
     for name in ("GreenHill", "RedStone"):
-        office.system.parts.mail.acknowledge(id_, name, LAPTOP)
+        office.system.parts.mail.read.acknowledge(id_, name, LAPTOP)
     before = office.get(id_).acknowledged
     office.message(to=["AmberHill"], cc=["GreenHill"])
     assert office.get(id_).acknowledged == {"GreenHill": before["GreenHill"]}
@@ -269,9 +269,9 @@ def test_an_agent_that_nobody_wrote_is_made_in_its_first_spelling(office: Office
         message("b", **{"from": "BLUELAKE", "to": ["greenhill", "bluelake"]}),
     )
     assert office.keys("agent") == ["blueLake", "GreenHill"]
-    found, _ = office.system.parts.mail.messages(MessageFilter(key="b"), LAPTOP, limit=1, offset=0)
+    found, _ = office.system.parts.mail.read.messages(MessageFilter(key="b"), LAPTOP, limit=1, offset=0)
     assert (found[0].content.sender, found[0].content.to) == ("blueLake", ("GreenHill", "blueLake"))
-    agents, _ = office.system.parts.mail.agents(LAPTOP, limit=10, offset=0)
+    agents, _ = office.system.parts.mail.read.agents(LAPTOP, limit=10, offset=0)
     assert all(office.embedded(each.id) for each in agents)
     assert [each.project_ids for each in agents] == [(), ()]
 
@@ -311,12 +311,12 @@ def test_they_link_projects_of_their_organisation_and_global_ones(office: Office
     own = office.id("project", ACME, key="own", name="Own")
     [[atlas]] = office.system.rows("SELECT id FROM mcp.mail_projects WHERE key = 'atlas'")
     id_ = office.id(kind, ACME, **thing(kind, projects=["own", "atlas", "own"]))
-    found = office.system.parts.mail.get(kind, id_, ACME)
+    found = office.system.parts.mail.read.get(kind, id_, ACME)
     assert found.project_ids == (atlas, own)  # type: ignore[union-attr]  # by key
     # AND one of their own comes before a global one of the same key
     mine = office.id("project", ACME, key="atlas", name="Atlas")
     assert office.one(kind, ACME, **thing(kind, projects=["own", "atlas"])).status == "updated"
-    found = office.system.parts.mail.get(kind, id_, ACME)
+    found = office.system.parts.mail.read.get(kind, id_, ACME)
     assert found.project_ids == (mine, own)  # type: ignore[union-attr]
 
 
@@ -346,13 +346,13 @@ def test_a_project_that_was_deleted_and_made_again_is_linked_again(office: Offic
     agent = office.id("agent", name="BlueLake", projects=["atlas"])
     product = office.id("product", key="p", name="P", projects=["atlas"])
     [[atlas]] = office.system.rows("SELECT id FROM mcp.mail_projects")
-    office.system.parts.mail.delete("project", atlas, LAPTOP)
+    office.system.parts.mail.read.delete("project", atlas, LAPTOP)
     assert (office.document(agent, "project_ids"), office.payload(agent)["project_ids"]) == ([[]], [])
     again = office.id("project", key="atlas", name="Atlas")
     assert office.one("agent", name="BlueLake", projects=["atlas"]).status == "updated"
     assert office.one("product", key="p", name="P", projects=["atlas"]).status == "updated"
     assert office.agent(agent).project_ids == (again,)
-    assert office.system.parts.mail.get("product", product, LAPTOP).project_ids == (again,)  # type: ignore[union-attr]
+    assert office.system.parts.mail.read.get("product", product, LAPTOP).project_ids == (again,)  # type: ignore[union-attr]
     assert office.findings() == []
 
 

@@ -77,7 +77,7 @@ def test_a_deleted_or_new_tool_takes_its_server_s_vector_while_it_is_away(shelf:
     shelf.system.parts.embed_missing()
     assert shelf.embedded(id_)
     shelf.system.embedder.away = True
-    shelf.system.parts.catalogue.delete(tool_id, LAPTOP)
+    shelf.system.parts.catalogue.read.delete(tool_id, LAPTOP)
     assert not shelf.embedded(id_)
 
 

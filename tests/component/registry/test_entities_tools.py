@@ -126,7 +126,7 @@ def test_a_tool_that_is_put_changed_or_deleted_by_itself_changes_its_server_at_o
     shelf.system.put("draw", server="c7", description="Draws a dragon.")
     assert "dragon" in shelf.text(id_)
     assert (shelf.embedded(id_), "a dragon draw draws" in shelf.words(id_, Place.TOOL)) == (True, True)
-    shelf.system.parts.catalogue.delete(tool_id, LAPTOP)
+    shelf.system.parts.catalogue.read.delete(tool_id, LAPTOP)
     assert shelf.text(id_) == "Context7\nquery-docs: Query the docs."
     # A deletion leaves the vector to the relay.
     assert (shelf.embedded(id_), shelf.words(id_, Place.TOOL)) == (False, ["docs query the"])
@@ -303,7 +303,7 @@ def test_tools_beside_one_that_is_refused_find_their_server_too(database_url: st
         id_ = shelf.server().id
         system.sql("ALTER TABLE mcp.tools ADD CONSTRAINT no_cursed CHECK (name <> 'cursed')")
         try:
-            sync: SyncTools = system.parts.sync_tools
+            sync: SyncTools = system.parts.catalogue.sync
             report = sync([item(name, server="c7") for name in ("a", "cursed", "b")], LAPTOP)
         finally:
             system.sql("ALTER TABLE mcp.tools DROP CONSTRAINT no_cursed")

@@ -14,7 +14,7 @@ from tests.component.registry.test_disabled_servers import active, disable, sear
 
 
 def switch(shelf: Shelf, item_id: int, is_active: bool | None, caller: Caller = LAPTOP) -> Item:
-    return shelf.system.parts.switch_item(item_id, caller, is_active=is_active)
+    return shelf.system.parts.catalogue.switch(item_id, caller, is_active=is_active)
 
 
 def item_id(shelf: Shelf, name: str) -> int:
@@ -40,7 +40,7 @@ def test_an_item_that_is_off_leaves_every_search_and_stays_in_lists(shelf: Shelf
 
 def test_the_same_again_changes_nothing(shelf: Shelf) -> None:
     [tool] = shelf.system.put("docs")
-    before = shelf.system.parts.catalogue.get(tool, LAPTOP)
+    before = shelf.system.parts.catalogue.read.get(tool, LAPTOP)
     for is_active in (True, None):
         assert switch(shelf, tool, is_active) == before
     off = switch(shelf, tool, False)
@@ -102,16 +102,16 @@ def test_an_organisation_switches_its_own_items_only(shelf: Shelf) -> None:
 
 def test_another_version_than_expected_is_refused(shelf: Shelf) -> None:
     [tool] = shelf.system.put("docs")
-    read = shelf.system.parts.catalogue.get(tool, LAPTOP).version
+    read = shelf.system.parts.catalogue.read.get(tool, LAPTOP).version
     switch(shelf, tool, False)
     with pytest.raises(VersionConflict):
-        shelf.system.parts.switch_item(tool, LAPTOP, is_active=True, expected=Expected(frozenset({read})))
+        shelf.system.parts.catalogue.switch(tool, LAPTOP, is_active=True, expected=Expected(frozenset({read})))
 
 
 def test_many_items_are_deleted_in_one_transaction_with_a_result_each(shelf: Shelf) -> None:
     own = shelf.system.put("docs", "other", caller=of_org("acme"))
     [of_all] = shelf.system.put("shared")
-    deleted = shelf.system.parts.delete_items.of_ids([own[0], of_all, 999, own[0], own[1]], of_org("acme"))
+    deleted = shelf.system.parts.catalogue.delete.of_ids([own[0], of_all, 999, own[0], own[1]], of_org("acme"))
     assert [(one.id, one.error and one.error.code.value) for one in deleted] == [
         (own[0], None),
         (of_all, "global_item"),
@@ -126,7 +126,7 @@ def test_the_items_of_a_server_are_deleted_of_ones_own_and_the_server_stays(shel
     server = shelf.server(tools=[DOCS, RESOLVE]).id
     shelf.system.put("ask", server="c7", type="prompt")
     shelf.system.put("ask", server="c7", type="prompt", caller=of_org("acme"))
-    deleted, more = shelf.system.parts.delete_items.of_server("c7", "tool", LAPTOP)
+    deleted, more = shelf.system.parts.catalogue.delete.of_server("c7", "tool", LAPTOP)
     assert (len(deleted), more) == (2, False)
     assert active(shelf) == {"ask": True}
     assert (
@@ -136,7 +136,7 @@ def test_the_items_of_a_server_are_deleted_of_ones_own_and_the_server_stays(shel
         0,
         [[0]],
     )
-    assert len(shelf.system.parts.delete_items.of_server("c7", None, of_org("acme"))[0]) == 1
+    assert len(shelf.system.parts.catalogue.delete.of_server("c7", None, of_org("acme"))[0]) == 1
     assert active(shelf) == {"ask": True}
     assert shelf.system.parts.verify().findings == []
 
@@ -146,8 +146,8 @@ def test_a_server_of_very_many_items_is_deleted_in_several_calls(shelf: Shelf, m
 
     monkeypatch.setattr(delete_many, "MAX_OF_SERVER", 2)
     ids = shelf.system.put("a", "b", "c", server="c7")
-    found, more = shelf.system.parts.delete_items.of_server("c7", None, LAPTOP)
+    found, more = shelf.system.parts.catalogue.delete.of_server("c7", None, LAPTOP)
     assert ([one.id for one in found], more) == (ids[:2], True)
-    found, more = shelf.system.parts.delete_items.of_server("c7", None, LAPTOP)
+    found, more = shelf.system.parts.catalogue.delete.of_server("c7", None, LAPTOP)
     assert ([one.id for one in found], more) == (ids[2:], False)
-    assert shelf.system.parts.delete_items.of_server("c7", None, LAPTOP) == ([], False)
+    assert shelf.system.parts.catalogue.delete.of_server("c7", None, LAPTOP) == ([], False)

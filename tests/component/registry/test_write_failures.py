@@ -16,6 +16,7 @@ from skillroute.core.postgres.connection import Connection
 from skillroute.registry import servers as registered_servers
 from skillroute.registry import write as write_entities
 from skillroute.registry.refresh import refresh
+from skillroute.registry.servers import RegisteredServers
 from skillroute.registry.sync import SyncRegistry
 from skillroute.registry.text import Place
 
@@ -56,8 +57,7 @@ class Writer:
 
     def tools(self, *names: str, **fields: Any) -> Report:
         """Put tools of the server c7."""
-        servers = self.system.parts.servers
-        sync = SyncTools(self._writer(), servers)
+        sync = SyncTools(self._writer(), RegisteredServers())
         return sync([item(name, **{"server": "c7", **fields}) for name in names], LAPTOP)
 
     def servers(self, *servers: Any) -> Report:
@@ -404,7 +404,7 @@ def test_a_deletion_neither_asks_the_model_nor_waits_for_it(shelf: Shelf) -> Non
     id_ = shelf.server(tools=[DOCS, RESOLVE]).id
     tool_id = shelf.tools()["resolve"][0]
     shelf.system.embedder.calls.clear()
-    shelf.system.parts.catalogue.delete(tool_id, LAPTOP)
+    shelf.system.parts.catalogue.read.delete(tool_id, LAPTOP)
     # THEN the words are right at once, and the vector once the relay has made it
     assert shelf.system.embedder.calls == []
     assert (shelf.text(id_), shelf.words(id_, Place.TOOL)) == (

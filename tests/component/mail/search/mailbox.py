@@ -32,7 +32,7 @@ class Mailbox:
 
     def __init__(self, system: System) -> None:
         self.system = system
-        self.search_messages: MessageSearch = system.parts.message_search
+        self.search_messages: MessageSearch = system.parts.messages.search
         self._database = system.pool
         self._projects: dict[tuple[str | None, str], int] = {}
 

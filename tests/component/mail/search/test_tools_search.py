@@ -23,7 +23,7 @@ class Tools:
     """The two tools over a mailbox; every answer is what its schema says."""
 
     def __init__(self, mailbox: Mailbox) -> None:
-        self._tools = mailbox.system.parts.message_tools
+        self._tools = mailbox.system.parts.messages.tools
 
     def search(self, query: str = "approval", *, caller: Caller = LAPTOP, **arguments: Any) -> dict[str, Any]:
         budget = arguments.pop("budget", None)

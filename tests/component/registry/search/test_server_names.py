@@ -72,7 +72,7 @@ def test_a_name_that_may_mean_two_means_none_until_one_of_them_is_gone(shelf: Sh
     assert shelf.system.parts.verify().findings == []
     # AND the first has it again once the second is gone
     assert other.id is not None
-    shelf.system.parts.registry.delete("server", other.id, LAPTOP)
+    shelf.system.parts.registry.read.delete("server", other.id, LAPTOP)
     assert (count(shelf, one), len(shelf.words(one, Place.TOOL))) == (1, 1)
     assert searched(shelf.system) == set()
     assert shelf.system.parts.verify().findings == []
@@ -123,7 +123,7 @@ def test_deleting_a_server_deletes_its_tools_however_they_name_it_and_no_others(
         shelf.system.put(f"tool-{nth}", server=name, **LOG)
 
     assert server is not None
-    shelf.system.parts.registry.delete("server", server, LAPTOP)
+    shelf.system.parts.registry.read.delete("server", server, LAPTOP)
 
     assert active(shelf) == {"tool-2": True}
 
@@ -151,6 +151,6 @@ def test_a_name_that_no_item_has_any_more_is_neither_shown_nor_warned_of(shelf: 
     (log,) = shelf.system.put("log", server="Git", **LOG)
     one = shelf.server("/com.example/git", name="com.example/git").id
     assert shelf.get(one).item_servers == ("Git",)
-    shelf.system.parts.catalogue.delete(log, LAPTOP)
+    shelf.system.parts.catalogue.read.delete(log, LAPTOP)
     assert shelf.get(one).item_servers == ()
     assert shelf.server("/org.other/git", name="org.other/git").warnings == ()
