@@ -20,7 +20,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "openapi.json"
 def published() -> dict[str, Any]:
     """Return the document as it is published; nothing is asked of any database for it."""
     parts = Parts(LocalSettings(database_url="postgresql://u:p@127.0.0.1:1/d"), queue=MemoryQueue())
-    routers = [*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers(), *parts.mcp_routers()]
+    routers = parts.served().routers
     document = api_document(create_app(routers, access=parts.access), routers)
     parts.close()
     return document

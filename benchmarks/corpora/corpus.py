@@ -194,7 +194,7 @@ class Filler:
         started = time.perf_counter()
         if self._count == 0:
             for skill in skills():
-                self._parts.create_skill(skill, LAPTOP)
+                self._parts.skills.create(skill, LAPTOP)
         with progress() as bar:
             task = bar.add_task(f"filling {count} tools", total=count, completed=self._count)
             while self._count < count:

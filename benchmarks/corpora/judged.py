@@ -158,12 +158,12 @@ class Imported:
         if judged.skills_from == "k-means":
             skills, assignments = cluster_skills(judged.tools, parts.embedder, seed)
         for skill in skills:
-            parts.create_skill(skill, LAPTOP)
+            parts.skills.create(skill, LAPTOP)
         db_id_of = {id_: int(key) for key, id_ in self._id_of.items()}
         given = {db_id_of[id_]: skills_ for id_, skills_ in assignments.items() if id_ in db_id_of}
         pairs = list(given.items())
         for start in range(0, len(pairs), _ASSIGNED_AT_ONCE):  # ten thousand take longer than a statement may
-            parts.assign_skills(dict(pairs[start : start + _ASSIGNED_AT_ONCE]), LAPTOP, AssignmentSource.HUMAN_MANUAL)
+            parts.skills.assign(dict(pairs[start : start + _ASSIGNED_AT_ONCE]), LAPTOP, AssignmentSource.HUMAN_MANUAL)
         self.skill_count = len(skills)
 
     def _import_tools(self) -> None:
@@ -173,7 +173,7 @@ class Imported:
             for start in bar.track(starts, description=f"{self.judged.name}: importing"):
                 batch = tools[start : start + MAX_ITEMS]
                 for (id_, _), outcome in zip(
-                    batch, self.parts.sync_tools([tool for _, tool in batch], LAPTOP).outcomes, strict=True
+                    batch, self.parts.catalogue.sync([tool for _, tool in batch], LAPTOP).outcomes, strict=True
                 ):
                     if outcome.id is None:
                         raise RuntimeError(f"{self.judged.name}: {id_} was refused: {outcome.reason}")
@@ -206,7 +206,7 @@ def imported(
         parts = Parts(settings, embedder=embedder)
         try:
             for start in range(0, len(judged.servers) if with_servers else 0, MAX_ENTITIES):
-                parts.sync_registry("server", judged.servers[start : start + MAX_ENTITIES], LAPTOP)
+                parts.registry.sync("server", judged.servers[start : start + MAX_ENTITIES], LAPTOP)
             yield Imported(judged, parts, seed)
         finally:
             parts.close()

@@ -51,13 +51,13 @@ Count = Callable[[str], int]
 def asked(data: Imported, method: str, params: dict[str, Any]) -> Any:
     """Return the result of a request."""
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    reply = data.parts.mcp_server.answer(_HEADERS, json.dumps(body).encode(), Asked(LAPTOP))
+    reply = data.parts.mcp.server.answer(_HEADERS, json.dumps(body).encode(), Asked(LAPTOP))
     return json.loads(reply.body)["result"]
 
 
 def measured(data: Imported) -> list[Row]:
     """Return a row for each way to tell an agent of tools."""
-    count = data.parts.count_tokens
+    count = data.parts.mcp.count_tokens
     listed = [as_listed(tool) for tool in data.judged.tools.values()]
     rows = [row(f"tools/list of all {len(listed)} tools", [tokens_of(listed, count)], [len(listed)])]
     own = asked(data, "tools/list", {})["tools"]
@@ -124,7 +124,7 @@ def main() -> None:
     docker, live = (load(name, args.data) for name in ("docker-mcp-catalog", "livemcp-catalog"))
     with imported(docker, seed=args.seed) as data:
         rows = measured(data)
-        count = data.parts.count_tokens
+        count = data.parts.mcp.count_tokens
         drawn = [in_place_of_servers(live, args.servers, count, args.seed)]
         # Whole catalogues too, which nothing is drawn of.
         drawn += [

@@ -142,8 +142,8 @@ def run(only: Sequence[str]) -> tuple[list[Measured], list[str]]:
         settings = LocalSettings(database_url=url)
         embedder = MadeUpVectors(make_embedder(settings))
         parts = Parts(settings, embedder=embedder, chat=_Describer())
-        routers = [*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers(), *parts.mcp_routers()]
-        app = create_app(routers, use_cases=parts.use_cases, too_large=parts.mcp_too_large())
+        routers, use_cases = parts.served()
+        app = create_app(routers, use_cases=use_cases, too_large=parts.mcp.too_large)
         ask = Caller(app)
         try:
             world = World(ask, parts)

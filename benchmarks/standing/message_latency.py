@@ -128,7 +128,7 @@ def _deep(parts: Parts, common: Sequence[str], passed: int) -> Bodies:
     bodies = []
     for text in common[:100]:
         request = MessageSearchRequest.model_validate({"text": text, "limit": passed})
-        cursor = parts.message_search(request, LAPTOP).next_cursor
+        cursor = parts.messages.search(request, LAPTOP).next_cursor
         bodies += [{"text": text, "cursor": cursor}] if cursor else []
     return bodies
 
@@ -238,7 +238,7 @@ def main() -> None:
                 {k: v for k, v in queries.items() if k in args.kinds} for queries in (kinds, by_postgres)
             )
         full_text = MessageSearch(parts.replica, parts.query_embedder, parts.database, setting="postgres")
-        rows = in_process(parts.message_search, kinds, args.seconds) + in_process(full_text, by_postgres, args.seconds)
+        rows = in_process(parts.messages.search, kinds, args.seconds) + in_process(full_text, by_postgres, args.seconds)
         parts.close()
         with serving(url, *server_options(args)) as server:
             build = index_build(server, common)

@@ -132,7 +132,7 @@ def imported() -> Iterator[Parts]:
         parts = Parts(SearchSettings(database_url=url))
         try:
             for kind, name in _FILES:
-                write(parts.sync_mail, kind, read_lines(ROOT / "examples" / f"{name}.jsonl"))
+                write(parts.mail.sync, kind, read_lines(ROOT / "examples" / f"{name}.jsonl"))
             with parts.replica.current():
                 pass  # a search would wait for the first index no longer than a setting says
             yield parts

@@ -110,8 +110,8 @@ def _examples(**made: Any) -> Iterator[tuple[Parts, str]]:
     with fresh_database() as url:
         parts = Parts(LocalSettings(database_url=url), **made)
         for skill in judged.skills:
-            parts.create_skill(skill.model_copy(update={"id": f"given_{skill.id}"[:64]}), LAPTOP)
-        parts.sync_tools(tools, LAPTOP)
+            parts.skills.create(skill.model_copy(update={"id": f"given_{skill.id}"[:64]}), LAPTOP)
+        parts.catalogue.sync(tools, LAPTOP)
         try:
             yield parts, url
         finally:
@@ -127,7 +127,7 @@ def classification(rounds: int) -> list[Row]:
             _script(parts, _UNCLASSIFY + _PUBLISHED)
             ids = _tool_ids(parts)
             batches = [ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH)]
-            seconds = [_timed(lambda batch=batch: parts.classify_tools(batch)) for batch in batches]  # type: ignore[misc]
+            seconds = [_timed(lambda batch=batch: parts.classification.classify(batch)) for batch in batches]  # type: ignore[misc]
             if number == 0:
                 first_s = seconds[0]  # embeds the skills' texts
             else:

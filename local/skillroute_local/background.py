@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import cached_property
 
 from skillroute.core.observability import logger
-from skillroute.wiring import Parts
 
 
 class Background:
@@ -38,18 +36,3 @@ class Background:
                 self._work()
             except Exception:  # noqa: BLE001 (logged; the relay does what was not done)
                 logger.exception("background work failed")
-
-
-class PumpParts(Parts):
-    """Parts whose consumers do not wait while what their batch made room for is published (docs/adr/0028).
-
-    Only where a process lives on: on Lambda nothing does once a batch is answered.
-    """
-
-    @cached_property
-    def _background(self) -> Background:
-        return Background(super().after_commit)
-
-    def after_commit(self) -> None:
-        """Ask for what follows a commit, and return at once."""
-        self._background()

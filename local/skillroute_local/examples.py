@@ -42,14 +42,14 @@ def load_examples(parts: Parts, directory: Path = EXAMPLES) -> Loaded:
     skills = 0
     for skill in read_jsonl(directory / "skills.jsonl"):
         try:
-            parts.create_skill(NewSkill.model_validate(skill), LAPTOP)
+            parts.skills.create(NewSkill.model_validate(skill), LAPTOP)
             skills += 1
         except Conflict:
             continue
     items = list(read_jsonl(directory / "tools.jsonl"))
     ids: dict[ItemKey, int] = {}
     for start in range(0, len(items), MAX_ITEMS):
-        outcomes = parts.sync_tools(items[start : start + MAX_ITEMS], LAPTOP).outcomes
+        outcomes = parts.catalogue.sync(items[start : start + MAX_ITEMS], LAPTOP).outcomes
         _require_all("item", outcomes, start)
         ids |= {outcome.key: outcome.id for outcome in outcomes if outcome.key is not None and outcome.id is not None}
     assignments = {
@@ -58,7 +58,7 @@ def load_examples(parts: Parts, directory: Path = EXAMPLES) -> Loaded:
         ]
         for row in read_jsonl(directory / "assignments.jsonl")
     }
-    parts.assign_skills(assignments, LAPTOP, AssignmentSource.HUMAN_MANUAL)
+    parts.skills.assign(assignments, LAPTOP, AssignmentSource.HUMAN_MANUAL)
     # Last: servers come without tools, and so keep those that are there.
     servers, agents = (_register(parts, kind, directory / f"{kind}s.jsonl") for kind in get_args(EntityKind))
     return Loaded(skills, len(items), len(assignments), servers, agents, _load_mail(parts, directory))
@@ -66,7 +66,7 @@ def load_examples(parts: Parts, directory: Path = EXAMPLES) -> Loaded:
 
 def _register(parts: Parts, kind: EntityKind, path: Path) -> int:
     entities = list(read_jsonl(path))
-    _require_all(kind, parts.sync_registry(kind, entities, LAPTOP).outcomes)
+    _require_all(kind, parts.registry.sync(kind, entities, LAPTOP).outcomes)
     return len(entities)
 
 
@@ -77,7 +77,7 @@ def _load_mail(parts: Parts, directory: Path) -> int:
         path = directory / ("mail_agents.jsonl" if kind == "agent" else f"{kind}s.jsonl")
         things = list(read_jsonl(path)) if path.exists() else []
         for start in range(0, len(things), MAX_MAIL[kind]):
-            _require_all(kind, parts.sync_mail(kind, things[start : start + MAX_MAIL[kind]], LAPTOP).outcomes, start)
+            _require_all(kind, parts.mail.sync(kind, things[start : start + MAX_MAIL[kind]], LAPTOP).outcomes, start)
         messages = len(things)  # they come last
     return messages
 

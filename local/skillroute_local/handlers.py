@@ -36,11 +36,13 @@ class Handlers:
     def of_this_process(cls) -> Handlers:
         """Return handlers over the database of the environment."""
         from skillroute.core.settings import LocalSettings  # noqa: PLC0415
-        from skillroute.wiring import aggregate_handler, classify_handler, relay_handler  # noqa: PLC0415
+        from skillroute.wiring import Parts, aggregate_handler, classify_handler, relay_handler  # noqa: PLC0415
 
-        from skillroute_local.background import PumpParts  # noqa: PLC0415
+        from skillroute_local.background import Background  # noqa: PLC0415
 
-        parts = PumpParts(LocalSettings.load())
+        # Consumers do not wait while what their batch made room for is published (docs/adr/0028): this process lives
+        # on. On Lambda nothing does once a batch is answered.
+        parts = Parts(LocalSettings.load(), defer=Background)
         return cls(classify_handler(parts=parts), aggregate_handler(parts=parts), relay_handler(parts=parts))
 
     @classmethod

@@ -29,12 +29,12 @@ def local_app(parts: Parts, *, threads: int = THREADS, hosts: Hosts | None = Non
         anyio.to_thread.current_default_thread_limiter().total_tokens = threads
         yield
 
-    routers = [*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers(), *parts.mcp_routers()]
+    routers, use_cases = parts.served()
     app = create_app(
         routers,
         access=parts.access,
-        use_cases=parts.use_cases,
-        too_large=parts.mcp_too_large(),
+        use_cases=use_cases,
+        too_large=parts.mcp.too_large,
         cors_origins=parts.cors_origins,
     )
     add_pages(app, routers)

@@ -201,8 +201,8 @@ def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
     system.classify(stray)
     suggestion = system.suggestions(caller=caller)[-1].id
     valves = {"name": f"open_valves{suffix}", "description": "Water."}
-    servers = system.parts.sync_registry("server", [{"name": f"garden{suffix}", "tools": [valves]}], caller)
-    agents = system.parts.sync_registry("agent", [{"name": f"garden{suffix}", "description": "Water."}], caller)
+    servers = system.parts.registry.sync("server", [{"name": f"garden{suffix}", "tools": [valves]}], caller)
+    agents = system.parts.registry.sync("agent", [{"name": f"garden{suffix}", "description": "Water."}], caller)
     return {
         "item": tool,
         "skill": skill,
@@ -224,7 +224,7 @@ def _fill_mail(system: System, caller: Caller, suffix: str) -> Ids:
         "agent": agents,
         "message": [message],
     }
-    ids = {kind: system.parts.sync_mail(kind, things, caller).outcomes[0].id for kind, things in written.items()}
+    ids = {kind: system.parts.mail.sync(kind, things, caller).outcomes[0].id for kind, things in written.items()}
     return {"project": ids["project"], "product": ids["product"], "mail_agent": ids["agent"], "message": ids["message"]}
 
 

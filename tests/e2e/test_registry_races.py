@@ -134,11 +134,11 @@ class TestAServerThatIsPutWhileItsToolsChange:
             {**tool, "server": "lisbon", "description": f"{tool['description']} Edition 1."} for tool in _TOOLS[:2]
         )
         parts = first.parts
-        parts.sync_tools([kept] if change == "put" else [kept, tool], LAPTOP)
+        parts.catalogue.sync([kept] if change == "put" else [kept, tool], LAPTOP)
         [tool_id] = [row[0] for row in first.rows("SELECT max(id) FROM mcp.tools")]
         reports: list[RegistryReport] = []
         putting = threading.Thread(
-            target=lambda: reports.append(second.parts.sync_registry("server", [{"name": "Lisbon"}], LAPTOP))
+            target=lambda: reports.append(second.parts.registry.sync("server", [{"name": "Lisbon"}], LAPTOP))
         )
 
         def put_the_server() -> None:
@@ -147,10 +147,10 @@ class TestAServerThatIsPutWhileItsToolsChange:
 
         first.database.before_commit = once(put_the_server)
         if change == "deleted":
-            parts.catalogue.delete(tool_id, LAPTOP)
+            parts.catalogue.read.delete(tool_id, LAPTOP)
         else:
             edition = "Edition 2." if change == "changed" else "Edition 1."
-            parts.sync_tools([tool | {"description": tool["description"].replace("Edition 1.", edition)}], LAPTOP)
+            parts.catalogue.sync([tool | {"description": tool["description"].replace("Edition 1.", edition)}], LAPTOP)
         putting.join()
 
         [[outcome]] = [report.outcomes for report in reports]
@@ -167,7 +167,7 @@ class TestTheFirstVectorOfADatabase:
             lent_system(database_url, edge_indexes, embedder=HashingEmbedder()) as second,
         ):
             waited: list[bool] = []
-            put = threading.Thread(target=lambda: second.parts.sync_registry("server", [{"name": "Porto"}], LAPTOP))
+            put = threading.Thread(target=lambda: second.parts.registry.sync("server", [{"name": "Porto"}], LAPTOP))
 
             def put_another() -> None:
                 if not waited and has_claimed_a_path(second):
@@ -177,7 +177,7 @@ class TestTheFirstVectorOfADatabase:
 
             first.database.before_commit = put_another
             # WHEN another one writes meanwhile
-            first.parts.sync_registry("server", [{"name": "Lisbon", "tools": [_TOOLS[0]]}], LAPTOP)
+            first.parts.registry.sync("server", [{"name": "Lisbon", "tools": [_TOOLS[0]]}], LAPTOP)
             # THEN it is through before the first is
             assert waited == [False]
             put.join()

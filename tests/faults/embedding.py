@@ -145,18 +145,18 @@ class EmbeddingChaos:
         caller = CALLERS[number % 3]
         items = [item(f"tool{place}", description=self._text(number + place)) for place in range(2)]
         with self._rebuilt():
-            self._check_report(TOOL_DOCUMENTS, self.system.parts.sync_tools(items, caller))
+            self._check_report(TOOL_DOCUMENTS, self.system.parts.catalogue.sync(items, caller))
 
     def write_server(self, number: int) -> None:
         server = {"path": f"/s{number % 2}", "name": "Server", "description": self._text(number), "tools": []}
         with self._rebuilt():
-            report = self.system.parts.sync_registry("server", [server], CALLERS[number % 3])
+            report = self.system.parts.registry.sync("server", [server], CALLERS[number % 3])
             self._check_report(REGISTRY_DOCUMENTS, report)
 
     def write_message(self, number: int) -> None:
         with self._rebuilt():
-            self.system.parts.sync_mail("project", [{"key": "atlas", "name": "Atlas"}], LAPTOP)
-            report = self.system.parts.sync_mail(
+            self.system.parts.mail.sync("project", [{"key": "atlas", "name": "Atlas"}], LAPTOP)
+            report = self.system.parts.mail.sync(
                 "message", [message(f"m{number % 3}", body=self._text(number))], LAPTOP
             )
             self._check_report(MAIL_DOCUMENTS, report)
@@ -205,7 +205,7 @@ class EmbeddingChaos:
         query, mode = self._query(number), ("lexical", "semantic", "hybrid")[number % 3]
         request = MessageSearchRequest(text=query, mode=mode, limit=50)  # type: ignore[arg-type]
         with self._rebuilt():
-            answer = self.system.parts.message_search(request, LAPTOP)
+            answer = self.system.parts.messages.search(request, LAPTOP)
             lost = [] if answer.mode == mode else [answer.mode]
             self.seen |= {f"mail {each}" for each in lost}
             found = {str(each.id) for each in answer.results}

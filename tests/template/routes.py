@@ -29,7 +29,7 @@ def key(method: str, path: str) -> str:
 @cache
 def _routers(functions: tuple[str, ...]) -> list[APIRouter]:
     parts = Parts(LocalSettings(database_url="postgresql://u:p@127.0.0.1:1/d"), queue=MemoryQueue())  # type: ignore[arg-type]
-    routers = [each for name in functions for each in getattr(parts, f"{name.lower()}_routers")()]
+    routers = parts.served(*map(str.lower, functions)).routers
     parts.close()
     return routers
 

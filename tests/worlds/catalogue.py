@@ -113,26 +113,26 @@ class CatalogueWorld(Core):
     def create(self, skill_id: str, caller: Caller = LAPTOP, **fields: Any) -> Skill:
         """Create a skill as `POST /api/v1/skills` does."""
         new = {"id": skill_id, "name": skill_id, "description": f"All about {skill_id}.", **fields}
-        return self.parts.create_skill(NewSkill(**new), caller)
+        return self.parts.skills.create(NewSkill(**new), caller)
 
     def change(self, skill_id: str, caller: Caller = LAPTOP, **changes: Any) -> Skill:
         """Change a skill as `PATCH /api/v1/skills/{id}` does."""
-        return self.parts.change_skill(skill_id, changes, caller)
+        return self.parts.skills.change(skill_id, changes, caller)
 
     def put(self, *names: str, caller: Caller = LAPTOP, **fields: Any) -> list[int]:
         """Store items as `PUT /api/v1/tools` does, and return their ids."""
-        report = self.parts.sync_tools([item(name, **fields) for name in names], caller)
+        report = self.parts.catalogue.sync([item(name, **fields) for name in names], caller)
         return [outcome.id for outcome in report.outcomes if outcome.id is not None]
 
     def classify(self, *tool_ids: int, force: bool = False) -> list[Any]:
         """Classify tools as the queue's consumer does, and return what became of each."""
-        results = self.parts.classify_tools(list(tool_ids), force=force)
+        results = self.parts.classification.classify(list(tool_ids), force=force)
         return [results[tool_id] for tool_id in tool_ids]
 
     def assign(self, tool_id: int, caller: Caller = LAPTOP, **confidences: float) -> None:
         """Assign a tool by hand as `PUT /api/v1/tools/{id}/skills` does."""
         given = [Assignment(skill_id, sure) for skill_id, sure in confidences.items()]
-        self.parts.assign_skills.of_tool(tool_id, given, caller)
+        self.parts.skills.assign.of_tool(tool_id, given, caller)
 
     def assigned(self, tool_id: int) -> dict[str, tuple[float, bool, str]]:
         """Return confidence, primacy and source of each of a tool's skills, as they are stored."""
@@ -175,4 +175,4 @@ class CatalogueWorld(Core):
     def suggestions(self, status: str | None = "pending", caller: Caller = LAPTOP) -> list[Suggestion]:
         """Return the suggestions of a status, by id."""
         wanted = SuggestionStatus(status) if status else None
-        return self.parts.review_suggestions.page(wanted, caller, limit=1000, offset=0)[0]
+        return self.parts.skills.review.page(wanted, caller, limit=1000, offset=0)[0]

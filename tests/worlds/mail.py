@@ -34,7 +34,7 @@ class MailWorld(Core):
 
     def put_mail(self, kind: MailKind, *things: Any, caller: Caller = LAPTOP) -> MailReport:
         """Write things of a kind as one call."""
-        return self.parts.sync_mail(kind, list(things), caller)
+        return self.parts.mail.sync(kind, list(things), caller)
 
     def mail_outcome(self, kind: MailKind, caller: Caller = LAPTOP, **said: Any) -> MailOutcome:
         """Write one thing and return what became of it."""
@@ -52,7 +52,7 @@ class MailWorld(Core):
         return self.mail_id("message", caller, **message(key, **said))
 
     def stored_message(self, id_: int, caller: Caller = LAPTOP) -> StoredMessage:
-        found = self.parts.mail.get("message", id_, caller)
+        found = self.parts.mail.read.get("message", id_, caller)
         assert isinstance(found, StoredMessage)
         return found
 
@@ -60,13 +60,13 @@ class MailWorld(Core):
         return self.stored_message(id_).content
 
     def stored_agent(self, id_: int, caller: Caller = LAPTOP) -> StoredAgent:
-        found = self.parts.mail.get("agent", id_, caller)
+        found = self.parts.mail.read.get("agent", id_, caller)
         assert isinstance(found, StoredAgent)
         return found
 
     def mail_keys(self, kind: MailKind, caller: Caller = LAPTOP) -> list[str]:
         """Return the keys, or names, of what a caller sees, in the order of the list."""
-        mail = self.parts.mail
+        mail = self.parts.mail.read
         pages: dict[MailKind, Any] = {
             "project": lambda: mail.projects(caller, limit=100, offset=0),
             "product": lambda: mail.products(caller, limit=100, offset=0),

@@ -32,7 +32,7 @@ class MailSearchWorld(Core):
 
     @cached_property
     def message_search(self) -> MessageSearch:
-        return self.parts.message_search
+        return self.parts.messages.search
 
     @cached_property
     def _projects(self) -> dict[tuple[str | None, str], int]:

@@ -21,7 +21,7 @@ class RegistryWorld(Core):
 
     def put_entities(self, *servers: Any, caller: Caller = LAPTOP, kind: EntityKind = "server") -> RegistryReport:
         """Write servers, or agents, as one call."""
-        return self.parts.sync_registry(kind, list(servers), caller)
+        return self.parts.registry.sync(kind, list(servers), caller)
 
     def put_server(self, path: str = "/c7", caller: Caller = LAPTOP, **said: Any) -> EntityOutcome:
         """Write one server and return what became of it."""
@@ -37,10 +37,10 @@ class RegistryWorld(Core):
 
     def entity(self, entity_id: int | None, kind: EntityKind = "server", caller: Caller = LAPTOP) -> Entity:
         assert entity_id is not None
-        return self.parts.registry.get(kind, entity_id, caller)
+        return self.parts.registry.read.get(kind, entity_id, caller)
 
     def paths(self, kind: EntityKind = "server", caller: Caller = LAPTOP, **where: Any) -> list[str]:
-        page, total = self.parts.registry.page(EntityFilter(kind, **where), caller, limit=100, offset=0)
+        page, total = self.parts.registry.read.page(EntityFilter(kind, **where), caller, limit=100, offset=0)
         assert total == len(page)
         return [entity.content.path for entity in page]
 

@@ -64,9 +64,9 @@ def write(
     with parts_here() as parts, _chat_of(parts) as chat:
         if chat is None and not dry_run:
             raise Misused(NO_MODEL)
-        found = parts.requests_in_bulk.find(wanted)
+        found = parts.requests.in_bulk.find(wanted)
         if dry_run or chat is None:
-            _show_estimate(parts.requests_in_bulk.estimate(found), as_json=as_json)
+            _show_estimate(parts.requests.in_bulk.estimate(found), as_json=as_json)
             return
         try:
             if found:
@@ -98,7 +98,7 @@ def _write(parts: Parts, chat: ChatModel, found: Sequence[int], wanted: WantedTo
     settings = parts.of(ClassifierSettings)
     with progress_bar("{task.completed}/{task.total}") as progress:
         task = progress.add_task("writing requests", total=len(found))
-        parts.requests_in_bulk(
+        parts.requests.in_bulk(
             chat,
             found,
             wanted,

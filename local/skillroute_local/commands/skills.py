@@ -115,7 +115,7 @@ def _apply(parts: Parts, proposal: Proposal, org: str | None) -> Applied:
     from skillroute_local.proposing.propose import apply  # noqa: PLC0415
 
     with reported() as report:
-        return apply(proposal, parts.database, parts.create_skill, parts.dispatch, Caller(org_id=org), report=report)
+        return apply(proposal, parts.database, parts.skills.create, parts.dispatch, Caller(org_id=org), report=report)
 
 
 def _agreed(proposal: Proposal, moves: int) -> bool:

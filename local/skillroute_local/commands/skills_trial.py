@@ -115,7 +115,7 @@ class Trial:
             from skillroute_local.proposing.trial import take_back  # noqa: PLC0415
 
             parts, caller = self._parts, Caller(org_id=self._org)
-            take_back(parts.database, applied.created, kept, parts.change_skill.delete, parts.dispatch, caller)
+            take_back(parts.database, applied.created, kept, parts.skills.change.delete, parts.dispatch, caller)
         return applied, Judged(before[1], round(before[0], 4), None if after is None else round(after[0], 4), worse)
 
     def _recall(self) -> tuple[float, int]:

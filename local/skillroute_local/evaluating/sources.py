@@ -40,7 +40,7 @@ class InProcess:
 
     def tools(self) -> list[Tool]:
         """Return the active items that the caller sees. Raises `DatabaseUnavailable`."""
-        read = self._parts.catalogue.page
+        read = self._parts.catalogue.read.page
         items = _all(lambda offset: read(ItemFilter(), self._caller, limit=_PAGE, offset=offset)[0])
         return [_of_item(item) for item in items if item.is_active]
 

@@ -227,7 +227,7 @@ def test_what_messages_refer_to_is_a_conflict_until_they_are_deleted(client: Tes
 def test_the_body_never_says_whose_it_is(client: TestClient, system: System) -> None:
     [result] = put(client, "projects", {"key": "x", "name": "X", "org_id": "acme"})["results"]
     assert result["status"] == "created"
-    found, _ = system.parts.mail.projects(of_org("acme"), limit=10, offset=0)
+    found, _ = system.parts.mail.read.projects(of_org("acme"), limit=10, offset=0)
     assert {project.org_id for project in found} == {None}
 
 

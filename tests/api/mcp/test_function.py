@@ -39,8 +39,8 @@ def clients(postgres_server, migrated_template, edge_indexes) -> Iterator[Client
 
 def plain(system: System) -> TestClient:
     parts = system.parts
-    routes = parts.mcp_plain_routes(parts.access)
-    app = create_plain_app(routes, access=parts.access, too_large=parts.mcp_too_large())
+    routes = parts.mcp.plain_routes(parts.access)
+    app = create_plain_app(routes, access=parts.access, too_large=parts.mcp.too_large)
     return TestClient(app, raise_server_exceptions=False)
 
 
@@ -119,7 +119,7 @@ def test_without_tokens_there_is_no_metadata_in_either(system: System) -> None:
 
 
 def test_a_failure_that_nobody_foresaw_says_nothing(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(system.parts.mcp_server, "answer", None)
+    monkeypatch.setattr(system.parts.mcp.server, "answer", None)
     both = (TestClient(app_over(system), raise_server_exceptions=False), plain(system))
     everything, function = answers(both, "POST", "/mcp", json=request("server/discover"))
     assert function == everything

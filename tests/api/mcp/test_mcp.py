@@ -57,8 +57,8 @@ def garden(system: System) -> System:
     valves = {"name": "open_valves", "description": "Open the valves of the garden."}
     server = {"name": "Irrigation", "description": "Water for the garden.", "tools": [valves]}
     agent = {"name": "Gardener", "description": "Looks after the garden.", "url": "https://gardener.test"}
-    system.parts.sync_registry("server", [server], LAPTOP)
-    system.parts.sync_registry("agent", [agent], LAPTOP)
+    system.parts.registry.sync("server", [server], LAPTOP)
+    system.parts.registry.sync("agent", [agent], LAPTOP)
     project = {"key": "garden", "name": "Garden"}
     message = {"key": "m", "project": "garden", "from": "ann", "to": ["bob"], "subject": "Water the roses"}
     written: list[tuple[Any, Any]] = [
@@ -69,7 +69,7 @@ def garden(system: System) -> System:
         ("message", message),
     ]
     for kind, thing in written:
-        [outcome] = system.parts.sync_mail(kind, [thing], LAPTOP).outcomes
+        [outcome] = system.parts.mail.sync(kind, [thing], LAPTOP).outcomes
         assert outcome.id, outcome
     return system
 
@@ -673,7 +673,7 @@ def test_the_summary_of_a_large_catalogue_stays_short(client: TestClient, system
     summary = described(client).partition("The catalogue holds")[2]
     assert summary.startswith(" 200 tools, by skill: skill_of_the_number_0 1, skill_of_the_number_1 1, ")
     assert summary.endswith(" more skills.")
-    assert system.parts.count_tokens(f"The catalogue holds{summary}") <= MAX_TOKENS
+    assert system.parts.mcp.count_tokens(f"The catalogue holds{summary}") <= MAX_TOKENS
 
 
 def test_the_page_names_the_tokens_of_the_list(client: TestClient, system: System) -> None:
@@ -682,6 +682,6 @@ def test_the_page_names_the_tokens_of_the_list(client: TestClient, system: Syste
     [named] = re.findall(r"^\| `tools/list` of Skillroute, once \| ([\d,]+) \|", page, re.MULTILINE)
     listed = result(client, "tools/list")["tools"]
     shown = [{name: tool[name] for name in ("name", "description", "inputSchema")} for tool in listed]
-    count = system.parts.count_tokens
+    count = system.parts.mcp.count_tokens
     without_summary = sum(count(to_text(tool)) + 1 for tool in shown) - count("The catalogue is empty.")
     assert without_summary < int(named.replace(",", "")) <= without_summary + MAX_TOKENS

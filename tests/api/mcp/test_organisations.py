@@ -43,8 +43,8 @@ def settle(system: System, org: str) -> list[int]:
     for item in (*tools, *prompts):
         system.assign(item, mine, **{skill.id: 0.9})
     server = {"name": name, "description": secret, "tools": [{"name": secret, "description": secret}]}
-    system.parts.sync_registry("server", [server], mine)
-    system.parts.sync_registry(
+    system.parts.registry.sync("server", [server], mine)
+    system.parts.registry.sync(
         "agent", [{"name": name, "description": f"Water {secret}.", "url": "https://a.test"}], mine
     )
     mail(system, mine, name, secret)
@@ -54,10 +54,10 @@ def settle(system: System, org: str) -> list[int]:
 def mail(system: System, mine: Caller, key: str, secret: str) -> None:
     agents = [{"name": each, "projects": [key]} for each in (GARDENER, "planner")]
     message = {"key": key, "project": key, "from": GARDENER, "to": ["planner"], "subject": f"Water the {secret}"}
-    system.parts.sync_mail("project", [{"key": key, "name": secret}], mine)
-    system.parts.sync_mail("product", [{"key": key, "name": secret, "projects": [key]}], mine)
-    system.parts.sync_mail("agent", agents, mine)
-    system.parts.sync_mail("message", [message], mine)
+    system.parts.mail.sync("project", [{"key": key, "name": secret}], mine)
+    system.parts.mail.sync("product", [{"key": key, "name": secret, "projects": [key]}], mine)
+    system.parts.mail.sync("agent", agents, mine)
+    system.parts.mail.sync("message", [message], mine)
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ class Counted:
 @pytest.fixture
 def fresh(system: System) -> Counted:
     parts = system.parts
-    return Counted(CatalogueSummary(parts.read_items, parts.read_skills, parts.count_tokens))
+    return Counted(CatalogueSummary(parts.mcp.read_items, parts.skills.read, parts.mcp.count_tokens))
 
 
 @pytest.fixture
@@ -66,11 +66,11 @@ def changes(system: System) -> Iterator[str]:
     yield "a skill switched off"
     system.change(own, ACME, is_active=True)
     yield "and on"
-    system.parts.catalogue.delete(other, ACME)
+    system.parts.catalogue.read.delete(other, ACME)
     yield "a tool deleted"
-    system.parts.change_skill.delete(own, ACME)
+    system.parts.skills.change.delete(own, ACME)
     yield "a skill deleted"
-    system.parts.catalogue.delete(tool, LAPTOP)
+    system.parts.catalogue.read.delete(tool, LAPTOP)
     yield "a global tool deleted"
     system.sql("DELETE FROM mcp.tool_skill_assignments")
     yield "all assignments deleted behind everybody's back"
@@ -104,8 +104,8 @@ def test_mail_and_the_registry_change_no_catalogue(
     system: System, remembered: RememberedSummary, fresh: Counted
 ) -> None:
     remembered(LAPTOP)
-    system.parts.sync_mail("project", [{"key": "garden", "name": "Garden"}], LAPTOP)
-    system.parts.sync_registry("agent", [{"name": "Ann", "description": "Gardens.", "url": "https://a.test"}], LAPTOP)
+    system.parts.mail.sync("project", [{"key": "garden", "name": "Garden"}], LAPTOP)
+    system.parts.registry.sync("agent", [{"name": "Ann", "description": "Gardens.", "url": "https://a.test"}], LAPTOP)
     remembered(LAPTOP)
     assert fresh.asked == [None]
 

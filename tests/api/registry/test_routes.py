@@ -255,7 +255,7 @@ def test_the_organisation_comes_from_the_caller_never_from_the_body(
     put(client, kind, {"name": "a", "org_id": "acme"})
     assert client.get(f"/api/v1/{kind}/1").json()["org_id"] is None
     single = kind.removesuffix("s")
-    [outcome] = system.parts.sync_registry(single, [{"name": "b"}], of_org("acme")).outcomes  # type: ignore[arg-type]
+    [outcome] = system.parts.registry.sync(single, [{"name": "b"}], of_org("acme")).outcomes  # type: ignore[arg-type]
     assert outcome.id is not None
     assert client.get(f"/api/v1/{kind}/{outcome.id}").status_code == 404
 

@@ -50,10 +50,10 @@ def filled(system: System, client: TestClient) -> TestClient:
         ("calendar_management", "Schedule a meeting with people"),
         ("archives", "Compress folders and unpack them"),
     ]:
-        system.parts.create_skill(
+        system.parts.skills.create(
             NewSkill(id=skill_id, name=skill_id.replace("_", " ").title(), description=description), LAPTOP
         )
-    system.parts.assign_skills(
+    system.parts.skills.assign(
         {
             ids[0]: [Assignment("calendar_management", 0.9)],
             ids[1]: [Assignment("calendar_management", 0.8)],
@@ -587,7 +587,8 @@ def invoke(app: Any, method: str, path: str, claims: dict[str, str] | None, body
 def gateway_app(system: System, database_url: str) -> Any:
     settings = SearchSettings(database_url=database_url, **JWT)
     parts = Parts(settings, embedder=system.embedder, replica=system.replica, database=system.database)
-    return create_app(parts.search_routers() + parts.catalog_routers(), use_cases=parts.use_cases)
+    routers, use_cases = parts.served("search", "catalog")
+    return create_app(routers, use_cases=use_cases)
 
 
 def test_the_organisation_and_the_scopes_come_from_the_verified_claims(gateway_app: Any) -> None:

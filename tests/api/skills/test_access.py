@@ -116,7 +116,7 @@ def test_what_belongs_to_an_organisation_is_404_for_others(gateway_app: Any, sys
         assert [skill["id"] for skill in invoke(gateway_app, "GET", "/api/v1/skills", claims)[1]] == ["shared"]
         listed = invoke(gateway_app, "GET", "/api/v1/skills/suggestions", claims)[1]
         assert suggestion.id not in [each["id"] for each in listed]
-    assert system.parts.read_skills.get("own", of_org("acme")).name == "own"
+    assert system.parts.skills.read.get("own", of_org("acme")).name == "own"
 
 
 def test_the_organisation_and_the_reviewer_come_from_the_token(gateway_app: Any, system: System) -> None:

@@ -77,11 +77,11 @@ def test_what_is_wrong_with_one_keeps_the_others(client: TestClient, system: Sys
 def test_a_skill_of_others_or_of_all_is_not_written(system: System, client: TestClient) -> None:
     system.create("mail")
     system.create("secret", of_org("globex"))
-    sync = system.parts.sync_skills
+    sync = system.parts.skills.sync
     report = sync([skill("mail"), skill("secret"), skill("film", org_id="globex")], of_org("acme"))
     assert [outcome.status for outcome in report.outcomes] == ["failed", "created", "failed"]
     assert report.outcomes[0].problems[0].type == "global_item"
-    assert system.parts.read_skills.get("secret", of_org("globex")).name == "secret"
+    assert system.parts.skills.read.get("secret", of_org("globex")).name == "secret"
 
 
 def test_a_deleted_skill_is_created_again_and_a_full_organisation_says_so(
@@ -97,7 +97,7 @@ def test_a_deleted_skill_is_created_again_and_a_full_organisation_says_so(
 
 
 def test_a_skill_that_others_change_meanwhile_fails_alone(system: System) -> None:
-    sync = system.parts.sync_skills
+    sync = system.parts.skills.sync
     sync([skill("mail"), skill("film")], of_org(None))
     done: list[None] = []
 

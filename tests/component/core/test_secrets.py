@@ -136,8 +136,8 @@ def test_a_language_model_that_repeats_its_key(
     parts = Parts(
         LocalSettings(database_url=database_url, embedding_provider="hashing")  # type: ignore[arg-type]
     )
-    parts.create_skill(NewSkill(id="mail", name="Mail", description="Sends messages."), LAPTOP)
-    parts.sync_tools([{"name": f"send_{n}", "description": "Sends a message."} for n in range(3)], LAPTOP)
+    parts.skills.create(NewSkill(id="mail", name="Mail", description="Sends messages."), LAPTOP)
+    parts.catalogue.sync([{"name": f"send_{n}", "description": "Sends a message."} for n in range(3)], LAPTOP)
     parts.close()
     repeating_server.requests.clear()
 
@@ -214,7 +214,7 @@ def test_the_openapi_document_and_printed_settings(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("SKILLROUTE_DATABASE_URL", CLOSED)
     settings = LocalSettings.load()
     parts = Parts(settings)
-    document = create_app([*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers()]).openapi()
+    document = create_app(parts.served("search", "catalog", "skills").routers).openapi()
     assert document["paths"]
     assert_nothing_shows(json.dumps(document) + repr(settings) + str(settings) + repr(parts.address()))
     parts.close()

@@ -117,7 +117,7 @@ def test_a_message_keeps_its_sender(office: System, ids: dict[str, int]) -> None
 
 def test_a_message_is_its_sender_s_to_delete(office: System, ids: dict[str, int]) -> None:
     """Decision 31."""
-    delete = office.parts.mail.delete
+    delete = office.parts.mail.read.delete
     with pytest.raises(Forbidden, match=f"^message {ids['his']} is another agent's; only its sender "):
         delete("message", ids["his"], MOLE)
     with pytest.raises(NotFound):
@@ -132,7 +132,7 @@ def test_a_message_is_its_sender_s_to_delete(office: System, ids: dict[str, int]
 
 def test_an_agent_acknowledges_for_itself(office: System, ids: dict[str, int]) -> None:
     """Decision 31."""
-    acknowledge = office.parts.mail.acknowledge
+    acknowledge = office.parts.mail.read.acknowledge
     for name in ("Toad", "Rat", "Nobody"):
         with pytest.raises(Forbidden, match="an agent acknowledges for itself"):
             acknowledge(ids["his"], name, MOLE)
@@ -196,7 +196,7 @@ def test_an_agent_that_nobody_has_described_is_brought_in_and_one_out_of_sight_i
 
 
 def test_an_agent_is_its_own_to_delete(office: System, ids: dict[str, int]) -> None:
-    delete = office.parts.mail.delete
+    delete = office.parts.mail.read.delete
     shrew = office.mail_id("agent", name="Shrew", projects=["atlas"])
     with pytest.raises(Forbidden, match=f"^agent {shrew} is another's"):
         delete("agent", shrew, MOLE)
@@ -208,7 +208,7 @@ def test_an_agent_is_its_own_to_delete(office: System, ids: dict[str, int]) -> N
 
 
 def test_a_project_that_others_belong_to_is_an_operator_s_to_delete(office: System, ids: dict[str, int]) -> None:
-    delete = office.parts.mail.delete
+    delete = office.parts.mail.read.delete
     with pytest.raises(Forbidden, match=f"^other agents belong to project {ids['river']}"):
         delete("project", ids["river"], RAT)
     office.mail_outcome("agent", OPERATOR, name="Toad")
@@ -221,9 +221,9 @@ def test_a_global_project_that_agents_of_an_organisation_belong_to_stays(office:
     # GIVEN another agent of the same name
     office.mail_outcome("agent", of_org("acme"), name="Mole", projects=["shared"])
     with pytest.raises(Forbidden):
-        office.parts.mail.delete("project", shared, MOLE)
+        office.parts.mail.read.delete("project", shared, MOLE)
     office.mail_outcome("agent", of_org("acme"), name="Mole")
-    office.parts.mail.delete("project", shared, MOLE)
+    office.parts.mail.read.delete("project", shared, MOLE)
 
 
 @pytest.mark.parametrize(
@@ -234,10 +234,10 @@ def test_a_deleted_product_keeps_the_projects_that_the_caller_may_not_look_at(
 ) -> None:
     both = {"key": "both", "name": "Both", "projects": ["atlas", "river"]}
     product = office.mail_id("product", **both)
-    delete: Callable[..., None] = office.parts.mail.delete
+    delete: Callable[..., None] = office.parts.mail.read.delete
     delete("product", product, deleter)
     assert office.mail_keys("product", deleter) == []
-    found: Any = [office.parts.mail.get("product", product, LAPTOP)] if left else []
+    found: Any = [office.parts.mail.read.get("product", product, LAPTOP)] if left else []
     assert [list(each.content.projects) for each in found] == ([left] if left else [])
     # AND writing it as it was changes it
     assert office.mail_outcome("product", **both).status == ("updated" if left else "created")

@@ -90,7 +90,7 @@ def test_a_project_that_is_deleted_while_it_is_written_to_stays_or_takes_nothing
             if place:
                 return office.put_mail("message", message(f"m{number}"))
             try:
-                return office.parts.mail.delete("project", atlas, LAPTOP)
+                return office.parts.mail.read.delete("project", atlas, LAPTOP)
             except Exception as error:  # noqa: BLE001 (looked at below)
                 return error
 
@@ -100,7 +100,7 @@ def test_a_project_that_is_deleted_while_it_is_written_to_stays_or_takes_nothing
         assert (deleted is None) == (outcome.status == "failed"), (deleted, outcome)
         assert outcome.field in {None, "project"}
         if outcome.id is not None:
-            office.parts.mail.delete("message", outcome.id, LAPTOP)
+            office.parts.mail.read.delete("message", outcome.id, LAPTOP)
     assert office.findings() == []
 
 
@@ -110,7 +110,7 @@ def test_a_global_project_that_goes_while_an_agent_of_an_organisation_joins_it_f
 
     def put_agents(repository: MailRepository, *arguments: Any) -> None:
         patch.setattr(MailRepository, "put_agents", real)
-        office.parts.mail.delete("project", atlas, LAPTOP)
+        office.parts.mail.read.delete("project", atlas, LAPTOP)
         real(repository, *arguments)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -119,7 +119,7 @@ def test_a_global_project_that_goes_while_an_agent_of_an_organisation_joins_it_f
     [outcome] = report.outcomes
     assert (outcome.status, outcome.field) == ("failed", "projects.0")
     with pytest.raises(NotFound):
-        office.parts.mail.get("project", atlas, LAPTOP)
+        office.parts.mail.read.get("project", atlas, LAPTOP)
     assert office.findings() == []
 
 

@@ -46,14 +46,14 @@ def test_an_operator_sees_all_of_its_organisation(office: System, ids: dict[str,
 def test_a_token_without_an_agent_sees_nothing(office: System, ids: dict[str, int], kind: MailKind) -> None:
     assert office.mail_keys(kind, NOBODY) == []
     with pytest.raises(NotFound):
-        office.parts.mail.get(kind, ids[kind], NOBODY)
+        office.parts.mail.read.get(kind, ids[kind], NOBODY)
 
 
 @EVERY
 def test_a_token_of_an_agent_sees_what_belongs_to_its_projects(
     office: System, ids: dict[str, int], kind: MailKind
 ) -> None:
-    mail = office.parts.mail
+    mail = office.parts.mail.read
     expected = {"project": ["atlas"], "product": ["both"], "agent": ["BlueLake"], "message": ["open"]}
     assert office.mail_keys(kind, BLUE) == expected[kind]
     assert mail.get(kind, ids[kind], BLUE).id == ids[kind]
@@ -67,7 +67,7 @@ def test_a_token_of_an_agent_sees_what_belongs_to_its_projects(
 def test_projects_that_the_caller_may_not_see_are_told_of_nobody(office: System, ids: dict[str, int]) -> None:
     office.mail_outcome("agent", name="BlueLake", projects=["atlas"])
     office.mail_outcome("agent", name="RedStone", projects=["vault", "atlas"])
-    mail = office.parts.mail
+    mail = office.parts.mail.read
     product: Any = mail.get("product", ids["product"], BLUE)
     assert (product.content.projects, product.project_ids) == (("atlas",), (ids["project"],))
     agent = office.stored_agent(ids["agent2"], BLUE)
@@ -109,7 +109,7 @@ def test_a_list_of_messages_shows_what_meets_all_conditions_the_newest_first(
     office.put_message(
         "b", to=["BlueLake"], importance="high", ack_required=True, created_ts=2, **{"from": "GreenHill"}
     )
-    found, total = office.parts.mail.messages(MessageFilter(**where), LAPTOP, limit=10, offset=0)
+    found, total = office.parts.mail.read.messages(MessageFilter(**where), LAPTOP, limit=10, offset=0)
     assert ([each.content.key for each in found], total) == (keys, len(keys))
 
 
@@ -117,7 +117,7 @@ def test_a_list_of_messages_shows_what_meets_all_conditions_the_newest_first(
 def test_a_page_beyond_the_end_still_says_how_many_there_are(
     office: System, ids: dict[str, int], kind: MailKind
 ) -> None:
-    mail = office.parts.mail
+    mail = office.parts.mail.read
     page: Any = {
         "project": mail.projects,
         "product": mail.products,
@@ -131,7 +131,7 @@ def test_a_page_beyond_the_end_still_says_how_many_there_are(
 
 
 def test_agents_are_listed_by_name_in_any_spelling_and_by_project(office: System, ids: dict[str, int]) -> None:
-    mail = office.parts.mail
+    mail = office.parts.mail.read
     for where, names in (
         ({"name": " BLUElake"}, ["BlueLake"]),
         ({"name": "Blue"}, []),
@@ -146,7 +146,7 @@ def test_agents_are_listed_by_name_in_any_spelling_and_by_project(office: System
 
 
 def test_what_is_deleted_is_gone_and_the_index_forgets_it(office: System, ids: dict[str, int]) -> None:
-    mail = office.parts.mail
+    mail = office.parts.mail.read
     for kind in reversed(MAIL_KINDS):
         for name in (kind, f"{kind}2"):
             mail.delete(kind, ids[name], LAPTOP)
@@ -174,13 +174,13 @@ def test_what_messages_refer_to_stays(
 ) -> None:
     [[ids["green"]]] = office.rows("SELECT id FROM mcp.mail_agents WHERE name_key = 'greenhill'")
     with pytest.raises(Conflict, match=told):
-        office.parts.mail.delete(kind, ids[name], LAPTOP)
-    assert office.parts.mail.get(kind, ids[name], LAPTOP)
+        office.parts.mail.read.delete(kind, ids[name], LAPTOP)
+    assert office.parts.mail.read.get(kind, ids[name], LAPTOP)
     assert office.mail_payload(ids[name])["kind"] == kind
 
 
 def test_a_deleted_product_leaves_its_projects(office: System, ids: dict[str, int]) -> None:
-    office.parts.mail.delete("product", ids["product"], LAPTOP)
+    office.parts.mail.read.delete("product", ids["product"], LAPTOP)
     assert office.mail_keys("project") == ["atlas", "vault"]
 
 
@@ -191,7 +191,7 @@ def test_a_deleted_product_leaves_its_projects(office: System, ids: dict[str, in
 def test_a_caller_sees_global_ones_and_its_own_and_changes_its_own(
     office: System, ids: dict[str, int], kind: MailKind
 ) -> None:
-    mail = office.parts.mail
+    mail = office.parts.mail.read
     for caller in (ACME, UMBRELLA):
         key = {"name": f"{caller.org_id}"} if kind == "agent" else {"key": f"{caller.org_id}", "name": "x"}
         if kind == "message":
@@ -216,7 +216,7 @@ def test_a_caller_sees_global_ones_and_its_own_and_changes_its_own(
 
 def test_whoever_got_a_message_acknowledges_it_once(office: System) -> None:
     id_ = office.put_message(to=["GreenHill"], cc=["RedStone"], bcc=["AmberHill"])
-    mail = office.parts.mail
+    mail = office.parts.mail.read
     first = mail.acknowledge(id_, "greenhill", LAPTOP).acknowledged
     assert list(first) == ["GreenHill"]
     assert mail.acknowledge(id_, "GreenHill", LAPTOP).acknowledged == first
@@ -228,13 +228,13 @@ def test_whoever_got_a_message_acknowledges_it_once(office: System) -> None:
 def test_nobody_else_does(office: System, name: str) -> None:
     id_ = office.put_message()
     with pytest.raises(InvalidInput, match="is not a recipient of the message") as refused:
-        office.parts.mail.acknowledge(id_, name, LAPTOP)
+        office.parts.mail.read.acknowledge(id_, name, LAPTOP)
     assert refused.value.field == "agent"
     assert office.stored_message(id_).acknowledged == {}
 
 
 def test_what_a_caller_may_not_look_at_it_does_not_acknowledge(office: System, ids: dict[str, int]) -> None:
-    acknowledge = office.parts.mail.acknowledge
+    acknowledge = office.parts.mail.read.acknowledge
     for id_, caller in ((ids["message2"], BLUE), (10_000, BLUE), (ids["message"], NOBODY)):
         with pytest.raises(NotFound, match=f"^no message with id {id_}$"):
             acknowledge(id_, "GreenHill", caller)

@@ -73,7 +73,7 @@ def test_questions_about_mail_and_requests_for_tools_meet_vectors_of_their_own_t
     write(typed)
 
     request = MessageSearchRequest.model_validate({"text": "how are the totals", "mode": "semantic", "limit": 1})
-    [found] = typed.parts.message_search(request, LAPTOP).results
+    [found] = typed.parts.messages.search(request, LAPTOP).results
     [tool] = typed.search("how are the totals").tools
 
     assert found.score == pytest.approx(1.0)

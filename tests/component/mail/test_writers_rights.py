@@ -191,7 +191,7 @@ def test_what_is_out_of_sight_is_neither_deleted_nor_acknowledged(
     office: System, ids: dict[str, int], name: str
 ) -> None:
     kinds: dict[str, MailKind] = {"vault": "project", "Spy": "agent", "hidden": "product", "closed": "message"}
-    mail = office.parts.mail
+    mail = office.parts.mail.read
     for caller in (MOLE, NOBODY):
         with pytest.raises(NotFound):
             mail.delete(kinds[name], ids[name], caller)
@@ -222,7 +222,7 @@ def test_the_agent_is_made_if_it_is_not_there(office: System) -> None:
     office.mail_id("agent", name="Ghost", projects=["atlas"])
     ghost = reader("Ghost", "acme")
     project = office.mail_id("project", ghost, key="new", name="New")
-    [own] = [each for each in office.parts.mail.agents(ghost, limit=9, offset=0)[0] if each.org_id == "acme"]
+    [own] = [each for each in office.parts.mail.read.agents(ghost, limit=9, offset=0)[0] if each.org_id == "acme"]
     assert (own.content.name, own.project_ids, office.is_mail_embedded(own.id)) == ("Ghost", (project,), True)
     assert office.mail_outcome("message", ghost, **message(project="new", **{"from": "Ghost"})).status == "created"
     assert office.mail_keys("message", ghost) == ["m1"]

@@ -242,7 +242,7 @@ def test_another_spelling_of_a_name_is_the_same_message(office: System) -> None:
 def test_a_message_that_changes_keeps_who_has_acknowledged_it(office: System) -> None:
     id_ = office.put_message(to=["GreenHill", "RedStone"])
     for name in ("GreenHill", "RedStone"):
-        office.parts.mail.acknowledge(id_, name, LAPTOP)
+        office.parts.mail.read.acknowledge(id_, name, LAPTOP)
     before = office.stored_message(id_).acknowledged
     office.put_message(to=["AmberHill"], cc=["GreenHill"])
     assert office.stored_message(id_).acknowledged == {"GreenHill": before["GreenHill"]}
@@ -270,9 +270,9 @@ def test_an_agent_that_nobody_wrote_is_made_in_its_first_spelling(office: System
         message("b", **{"from": "BLUELAKE", "to": ["greenhill", "bluelake"]}),
     )
     assert office.mail_keys("agent") == ["blueLake", "GreenHill"]
-    found, _ = office.parts.mail.messages(MessageFilter(key="b"), LAPTOP, limit=1, offset=0)
+    found, _ = office.parts.mail.read.messages(MessageFilter(key="b"), LAPTOP, limit=1, offset=0)
     assert (found[0].content.sender, found[0].content.to) == ("blueLake", ("GreenHill", "blueLake"))
-    agents, _ = office.parts.mail.agents(LAPTOP, limit=10, offset=0)
+    agents, _ = office.parts.mail.read.agents(LAPTOP, limit=10, offset=0)
     assert all(office.is_mail_embedded(each.id) for each in agents)
     assert [each.project_ids for each in agents] == [(), ()]
 
@@ -312,12 +312,12 @@ def test_they_link_projects_of_their_organisation_and_global_ones(office: System
     own = office.mail_id("project", ACME, key="own", name="Own")
     [[atlas]] = office.rows("SELECT id FROM mcp.mail_projects WHERE key = 'atlas'")
     id_ = office.mail_id(kind, ACME, **thing(kind, projects=["own", "atlas", "own"]))
-    found = office.parts.mail.get(kind, id_, ACME)
+    found = office.parts.mail.read.get(kind, id_, ACME)
     assert found.project_ids == (atlas, own)  # type: ignore[union-attr]  # by key
     # AND one of their own comes before a global one of the same key
     mine = office.mail_id("project", ACME, key="atlas", name="Atlas")
     assert office.mail_outcome(kind, ACME, **thing(kind, projects=["own", "atlas"])).status == "updated"
-    found = office.parts.mail.get(kind, id_, ACME)
+    found = office.parts.mail.read.get(kind, id_, ACME)
     assert found.project_ids == (mine, own)  # type: ignore[union-attr]
 
 
@@ -350,13 +350,13 @@ def test_a_project_that_was_deleted_and_made_again_is_linked_again(office: Syste
     agent = office.mail_id("agent", name="BlueLake", projects=["atlas"])
     product = office.mail_id("product", key="p", name="P", projects=["atlas"])
     [[atlas]] = office.rows("SELECT id FROM mcp.mail_projects")
-    office.parts.mail.delete("project", atlas, LAPTOP)
+    office.parts.mail.read.delete("project", atlas, LAPTOP)
     assert (office.mail_document(agent, "project_ids"), office.mail_payload(agent)["project_ids"]) == ([[]], [])
     again = office.mail_id("project", key="atlas", name="Atlas")
     assert office.mail_outcome("agent", name="BlueLake", projects=["atlas"]).status == "updated"
     assert office.mail_outcome("product", key="p", name="P", projects=["atlas"]).status == "updated"
     assert office.stored_agent(agent).project_ids == (again,)
-    assert office.parts.mail.get("product", product, LAPTOP).project_ids == (again,)  # type: ignore[union-attr]
+    assert office.parts.mail.read.get("product", product, LAPTOP).project_ids == (again,)  # type: ignore[union-attr]
     assert office.findings() == []
 
 

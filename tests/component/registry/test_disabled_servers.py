@@ -29,12 +29,12 @@ OF_DOCS = {"description": "Docs of a library."}
 
 def disable(system: System, server: int | None, caller: Caller = LAPTOP, *, is_enabled: bool = False) -> None:
     assert server is not None
-    system.parts.registry.set_enabled("server", server, caller, is_enabled=is_enabled)
+    system.parts.registry.read.set_enabled("server", server, caller, is_enabled=is_enabled)
 
 
 def active(system: System, caller: Caller = LAPTOP, **where: Any) -> dict[str, bool]:
     """Return the items of a list of the catalogue by name, and whether each is active."""
-    page, total = system.parts.catalogue.page(ItemFilter(**where), caller, limit=100, offset=0)
+    page, total = system.parts.catalogue.read.page(ItemFilter(**where), caller, limit=100, offset=0)
     assert total == len(page)
     return {each.content.key.name: each.is_active for each in page}
 
@@ -92,11 +92,11 @@ def test_a_disabled_tool_is_read_changed_and_deleted_as_before(system: System) -
     disable(system, server)
     assert active(system, server="c7") == {"query-docs": False, "resolve": False}
     [id_] = system.put("resolve", server="c7", description="Find a library.")
-    assert not system.parts.catalogue.get(id_, LAPTOP).is_active
+    assert not system.parts.catalogue.read.get(id_, LAPTOP).is_active
     [id_] = system.put("resolve", server="c7", description="New.")
-    assert not system.parts.catalogue.get(id_, LAPTOP).is_active
+    assert not system.parts.catalogue.read.get(id_, LAPTOP).is_active
     assert system.entity(server).tool_count == 2
-    system.parts.catalogue.delete(id_, LAPTOP)
+    system.parts.catalogue.read.delete(id_, LAPTOP)
     assert (active(system), system.entity(server).tool_count) == ({"query-docs": False}, 1)
 
 
@@ -108,7 +108,7 @@ def test_skills_neither_count_nor_average_tools_of_a_disabled_server(system: Sys
         system.assign(tool, docs=0.9)
 
     def counted() -> tuple[int, int, list[float] | None]:
-        [skill], _ = system.parts.read_skills.page(SkillFilter(), LAPTOP, limit=10, offset=0)
+        [skill], _ = system.parts.skills.read.page(SkillFilter(), LAPTOP, limit=10, offset=0)
         [match] = system.search("all about docs", skill_threshold=0.0).matched_skills
         return skill.tool_count, match.tool_count, system.vector("docs")
 
@@ -184,7 +184,7 @@ def test_what_a_deleted_server_leaves_behind_is_searched_again(system: System) -
     system.put("prompt", server="c7", type="prompt", **OF_DOCS)
     assert active(system) == {"query-docs": False, "prompt": False}
     assert server is not None
-    system.parts.registry.delete("server", server, LAPTOP)
+    system.parts.registry.read.delete("server", server, LAPTOP)
     assert active(system) == {"prompt": True}
     system.put("query-docs", server="c7", description="Query library docs.")
     assert searched(system) == {"prompt", "query-docs"}

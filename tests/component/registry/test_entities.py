@@ -230,7 +230,7 @@ def test_what_is_new_is_enabled_unless_it_says_otherwise_and_a_put_that_says_not
 @BOTH
 def test_it_is_disabled_and_enabled_again_as_often_as_one_likes(system: System, kind: EntityKind) -> None:
     id_ = one(system, kind, x=1)
-    change = system.parts.registry.set_enabled
+    change = system.parts.registry.read.set_enabled
     for is_enabled in (False, False, True, True):
         assert change(kind, id_, LAPTOP, is_enabled=is_enabled).is_enabled is is_enabled
         with system.replica.current() as index:
@@ -271,7 +271,7 @@ def test_a_tool_that_is_deleted_while_another_is_written_leaves_the_server_with_
             ItemRepository(session).upsert(None, None, [item_row("draw", server="c7")])
             refresh(session, [id_] if id_ else [])
             # WHEN another one of its server is deleted just then
-            deleted = other.submit(system.parts.catalogue.delete, gone, LAPTOP)
+            deleted = other.submit(system.parts.catalogue.read.delete, gone, LAPTOP)
             while not waits_for_a_lock(watcher):
                 assert not deleted.done()
             return deleted
@@ -290,7 +290,7 @@ def test_a_deleted_server_takes_its_tools_and_words_with_it_and_nothing_else(sys
     system.put("query-docs", server="c7", type="prompt")
     system.put("query-docs", server="c7", caller=ACME)
     assert gone is not None
-    system.parts.registry.delete("server", gone, LAPTOP)
+    system.parts.registry.read.delete("server", gone, LAPTOP)
     assert system.paths() == ["/kept"]
     left = system.rows("SELECT server, type, org_id FROM mcp.tools ORDER BY server, type")
     assert left == [["c7", "prompt", None], ["c7", "tool", "acme"], ["kept", "tool", None]]
@@ -299,12 +299,12 @@ def test_a_deleted_server_takes_its_tools_and_words_with_it_and_nothing_else(sys
         assert index.count(REGISTRY_DOCUMENTS) == 1
         assert index.count(TOOL_DOCUMENTS) == 3
     with pytest.raises(NotFound):
-        system.parts.registry.delete("server", gone, LAPTOP)
+        system.parts.registry.read.delete("server", gone, LAPTOP)
 
 
 def test_a_deleted_agent_leaves_the_tools_of_a_server_of_its_path(system: System) -> None:
     system.put_server("/x", tools=[DOCS])
-    system.parts.registry.delete("agent", one(system, "agent", path="/x"), LAPTOP)
+    system.parts.registry.read.delete("agent", one(system, "agent", path="/x"), LAPTOP)
     assert (system.paths(), system.paths("agent"), len(system.tools_of("x"))) == (["/x"], [], 1)
 
 
@@ -316,7 +316,7 @@ def test_a_caller_sees_global_ones_and_its_own_and_changes_its_own(system: Syste
     ids = {caller.org_id: one(system, kind, caller, path=f"/{caller.org_id}") for caller in (LAPTOP, ACME, UMBRELLA)}
     assert system.paths(kind, ACME) == ["/None", "/acme"]
     assert system.entity(ids["acme"], kind, ACME).org_id == "acme"
-    registry = system.parts.registry
+    registry = system.parts.registry.read
     for change in (registry.delete, lambda *whose: registry.set_enabled(*whose, is_enabled=False)):
         with pytest.raises(Forbidden, match="global"):
             change(kind, ids[None], ACME)
@@ -361,7 +361,7 @@ def test_a_list_is_by_path_and_shows_what_meets_all_conditions(system: System, k
     assert system.paths(kind, tag="docs", is_enabled=True) == ["/b"]
     assert system.paths(kind, path="/b") == ["/b"]
     assert system.paths(kind, tag="doc") == []
-    page, total = system.parts.registry.page(EntityFilter(kind), LAPTOP, limit=1, offset=1)
+    page, total = system.parts.registry.read.page(EntityFilter(kind), LAPTOP, limit=1, offset=1)
     assert ([each.content.path for each in page], total) == (["/b"], 3)
 
 

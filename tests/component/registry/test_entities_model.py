@@ -85,7 +85,7 @@ def test_a_deleted_or_new_tool_takes_its_server_s_vector_while_it_is_away(system
     system.parts.embed_missing()
     assert system.is_entity_embedded(id_)
     system.embedder.away = True
-    system.parts.catalogue.delete(tool_id, LAPTOP)
+    system.parts.catalogue.read.delete(tool_id, LAPTOP)
     assert not system.is_entity_embedded(id_)
 
 

@@ -132,7 +132,7 @@ def test_a_tool_that_is_put_changed_or_deleted_by_itself_changes_its_server_at_o
         True,
         True,
     )
-    system.parts.catalogue.delete(tool_id, LAPTOP)
+    system.parts.catalogue.read.delete(tool_id, LAPTOP)
     assert system.entity_text(id_) == "Context7\nquery-docs: Query the docs."
     # A deletion leaves the vector to the relay.
     assert (system.is_entity_embedded(id_), system.entity_words(id_, Place.TOOL)) == (False, ["docs query the"])
@@ -299,7 +299,7 @@ def test_tools_beside_one_that_is_refused_find_their_server_too(database_url: st
         id_ = system.put_server().id
         system.sql("ALTER TABLE mcp.tools ADD CONSTRAINT no_cursed CHECK (name <> 'cursed')")
         try:
-            sync: SyncTools = system.parts.sync_tools
+            sync: SyncTools = system.parts.catalogue.sync
             report = sync([item(name, server="c7") for name in ("a", "cursed", "b")], LAPTOP)
         finally:
             system.sql("ALTER TABLE mcp.tools DROP CONSTRAINT no_cursed")

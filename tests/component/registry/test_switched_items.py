@@ -14,7 +14,7 @@ from tests.worlds.registry import DOCS, RESOLVE
 
 
 def switch(system: System, item_id: int, is_active: bool | None, caller: Caller = LAPTOP) -> Item:
-    return system.parts.switch_item(item_id, caller, is_active=is_active)
+    return system.parts.catalogue.switch(item_id, caller, is_active=is_active)
 
 
 def item_id(system: System, name: str) -> int:
@@ -40,7 +40,7 @@ def test_an_item_that_is_off_leaves_every_search_and_stays_in_lists(system: Syst
 
 def test_the_same_again_changes_nothing(system: System) -> None:
     [tool] = system.put("docs")
-    before = system.parts.catalogue.get(tool, LAPTOP)
+    before = system.parts.catalogue.read.get(tool, LAPTOP)
     for is_active in (True, None):
         assert switch(system, tool, is_active) == before
     off = switch(system, tool, False)
@@ -102,16 +102,16 @@ def test_an_organisation_switches_its_own_items_only(system: System) -> None:
 
 def test_another_version_than_expected_is_refused(system: System) -> None:
     [tool] = system.put("docs")
-    read = system.parts.catalogue.get(tool, LAPTOP).version
+    read = system.parts.catalogue.read.get(tool, LAPTOP).version
     switch(system, tool, False)
     with pytest.raises(VersionConflict):
-        system.parts.switch_item(tool, LAPTOP, is_active=True, expected=Expected(frozenset({read})))
+        system.parts.catalogue.switch(tool, LAPTOP, is_active=True, expected=Expected(frozenset({read})))
 
 
 def test_many_items_are_deleted_in_one_transaction_with_a_result_each(system: System) -> None:
     own = system.put("docs", "other", caller=of_org("acme"))
     [of_all] = system.put("shared")
-    deleted = system.parts.delete_items.of_ids([own[0], of_all, 999, own[0], own[1]], of_org("acme"))
+    deleted = system.parts.catalogue.delete.of_ids([own[0], of_all, 999, own[0], own[1]], of_org("acme"))
     assert [(one.id, one.error and one.error.code.value) for one in deleted] == [
         (own[0], None),
         (of_all, "global_item"),
@@ -126,7 +126,7 @@ def test_the_items_of_a_server_are_deleted_of_ones_own_and_the_server_stays(syst
     server = system.put_server(tools=[DOCS, RESOLVE]).id
     system.put("ask", server="c7", type="prompt")
     system.put("ask", server="c7", type="prompt", caller=of_org("acme"))
-    deleted, more = system.parts.delete_items.of_server("c7", "tool", LAPTOP)
+    deleted, more = system.parts.catalogue.delete.of_server("c7", "tool", LAPTOP)
     assert (len(deleted), more) == (2, False)
     assert active(system) == {"ask": True}
     assert (
@@ -136,7 +136,7 @@ def test_the_items_of_a_server_are_deleted_of_ones_own_and_the_server_stays(syst
         0,
         [[0]],
     )
-    assert len(system.parts.delete_items.of_server("c7", None, of_org("acme"))[0]) == 1
+    assert len(system.parts.catalogue.delete.of_server("c7", None, of_org("acme"))[0]) == 1
     assert active(system) == {"ask": True}
     assert system.parts.verify().findings == []
 
@@ -148,8 +148,8 @@ def test_a_server_of_very_many_items_is_deleted_in_several_calls(
 
     monkeypatch.setattr(delete_many, "MAX_OF_SERVER", 2)
     ids = system.put("a", "b", "c", server="c7")
-    found, more = system.parts.delete_items.of_server("c7", None, LAPTOP)
+    found, more = system.parts.catalogue.delete.of_server("c7", None, LAPTOP)
     assert ([one.id for one in found], more) == (ids[:2], True)
-    found, more = system.parts.delete_items.of_server("c7", None, LAPTOP)
+    found, more = system.parts.catalogue.delete.of_server("c7", None, LAPTOP)
     assert ([one.id for one in found], more) == (ids[2:], False)
-    assert system.parts.delete_items.of_server("c7", None, LAPTOP) == ([], False)
+    assert system.parts.catalogue.delete.of_server("c7", None, LAPTOP) == ([], False)

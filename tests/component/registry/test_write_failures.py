@@ -404,7 +404,7 @@ def test_a_deletion_neither_asks_the_model_nor_waits_for_it(system: System) -> N
     id_ = system.put_server(tools=[DOCS, RESOLVE]).id
     tool_id = system.tools_of()["resolve"][0]
     system.embedder.calls.clear()
-    system.parts.catalogue.delete(tool_id, LAPTOP)
+    system.parts.catalogue.read.delete(tool_id, LAPTOP)
     # THEN the words are right at once, and the vector once the relay has made it
     assert system.embedder.calls == []
     assert (system.entity_text(id_), system.entity_words(id_, Place.TOOL)) == (

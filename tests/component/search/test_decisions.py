@@ -483,7 +483,7 @@ def test_decision_26_a_fallback_shows_nobody_elses_tools(tenants: System) -> Non
 
 
 def listed(system: System, caller: Caller, **where: Any) -> list[str]:
-    items, total = system.parts.catalogue.page(ItemFilter(**where), caller, limit=100, offset=0)
+    items, total = system.parts.catalogue.read.page(ItemFilter(**where), caller, limit=100, offset=0)
     assert total == len(items)
     return [each.content.key.name for each in items]
 
@@ -500,48 +500,48 @@ def test_decision_26_the_catalogue_lists_global_items_and_the_callers_own(
 
 def test_decision_26_anothers_item_cannot_be_read_or_deleted(tenants: System) -> None:
     of_b = tenants.tool("private", None, org="b")
-    for forbidden in (tenants.parts.catalogue.get, tenants.parts.catalogue.delete):
+    for forbidden in (tenants.parts.catalogue.read.get, tenants.parts.catalogue.read.delete):
         with pytest.raises(NotFound):
             forbidden(of_b, ORG_A)
-    assert tenants.parts.catalogue.get(of_b, ORG_B).org_id == "b"
+    assert tenants.parts.catalogue.read.get(of_b, ORG_B).org_id == "b"
 
 
 def test_decision_26_a_global_item_can_be_read_but_not_deleted_by_an_organisation(tenants: System) -> None:
     shared = tenants.tool("shared", None)
-    assert tenants.parts.catalogue.get(shared, ORG_A).org_id is None
+    assert tenants.parts.catalogue.read.get(shared, ORG_A).org_id is None
     with pytest.raises(Forbidden, match="global"):
-        tenants.parts.catalogue.delete(shared, ORG_A)
-    assert tenants.parts.catalogue.get(shared, ORG_A)
-    tenants.parts.catalogue.delete(shared, of_org(None))
+        tenants.parts.catalogue.read.delete(shared, ORG_A)
+    assert tenants.parts.catalogue.read.get(shared, ORG_A)
+    tenants.parts.catalogue.read.delete(shared, of_org(None))
 
 
 def test_decision_26_a_global_caller_cannot_touch_an_organisations_item(tenants: System) -> None:
     of_a = tenants.tool("private", None, org="a")
     with pytest.raises(NotFound):
-        tenants.parts.catalogue.get(of_a, of_org(None))
+        tenants.parts.catalogue.read.get(of_a, of_org(None))
     with pytest.raises(NotFound):
-        tenants.parts.catalogue.delete(of_a, of_org(None))
+        tenants.parts.catalogue.read.delete(of_a, of_org(None))
 
 
 def test_decision_26_the_same_key_is_another_item_in_another_organisation(system: System) -> None:
     ids = {}
     for caller in (of_org(None), ORG_A, ORG_B):
-        report = system.parts.sync_tools([item("same", description=f"of {caller.org_id}")], caller)
+        report = system.parts.catalogue.sync([item("same", description=f"of {caller.org_id}")], caller)
         assert [outcome.status for outcome in report.outcomes] == ["created"]
         ids[caller.org_id] = report.outcomes[0].id
     assert len(set(ids.values())) == 3
-    changed = system.parts.sync_tools([item("same", description="changed by a")], ORG_A)
+    changed = system.parts.catalogue.sync([item("same", description="changed by a")], ORG_A)
     assert [(outcome.status, outcome.id) for outcome in changed.outcomes] == [("updated", ids["a"])]
-    descriptions = {each.content.description for each in system.parts.catalogue.page(
+    descriptions = {each.content.description for each in system.parts.catalogue.read.page(
         ItemFilter(), ORG_B, limit=10, offset=0)[0]}  # fmt: skip
     assert descriptions == {"of None", "of b"}
 
 
 def test_decision_26_the_organisation_never_comes_from_the_body(system: System) -> None:
-    report = system.parts.sync_tools([item("sneaky", org_id="b")], ORG_A)
+    report = system.parts.catalogue.sync([item("sneaky", org_id="b")], ORG_A)
     written = report.outcomes[0].id
     assert written is not None
-    stored = system.parts.catalogue.get(written, ORG_A)
+    stored = system.parts.catalogue.read.get(written, ORG_A)
     assert (stored.org_id, stored.content.metadata) == ("a", {})
     assert listed(system, ORG_B) == []
 

@@ -379,5 +379,5 @@ def test_an_index_that_lacks_changes_answers_and_says_so(
     metadata = filled.parts.registry_search(RegistrySearchRequest(query="meeting"), LAPTOP).metadata
     assert metadata.degraded == ["index_stale"]
     # AND one of messages asks PostgreSQL instead (message-search, section 2)
-    found = filled.parts.message_search(MessageSearchRequest(text="meeting"), LAPTOP)
+    found = filled.parts.messages.search(MessageSearchRequest(text="meeting"), LAPTOP)
     assert found.engine == "fts5"

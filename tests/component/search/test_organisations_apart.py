@@ -96,18 +96,18 @@ def test_decision_30_how_many_tools_of_another_have_a_word_moves_no_score(two: S
 def test_decision_30_what_was_written_and_deleted_moves_no_score_either(two: System) -> None:
     before = answers(two)
     for id_ in two.put("zebra", "rain", "gitlab", caller=A, description="zebra rain gitlab"):
-        two.parts.catalogue.delete(id_, A)
+        two.parts.catalogue.read.delete(id_, A)
     assert answers(two) == before
 
 
 def _write_tools(system: System, words: Sequence[str]) -> None:
     written = [item(f"a_{number}", server="gitlab", description=text) for number, text in enumerate(words)]
-    system.parts.sync_tools(written, A)
+    system.parts.catalogue.sync(written, A)
 
 
 def _write_named(system: System, words: Sequence[str]) -> None:
     # Called like what B sees, and like what it asks for.
-    system.parts.sync_tools([item(text, description=text) for text in dict.fromkeys(words)], A)
+    system.parts.catalogue.sync([item(text, description=text) for text in dict.fromkeys(words)], A)
 
 
 def _write_skills(system: System, words: Sequence[str]) -> None:
@@ -125,9 +125,9 @@ def _write_registry(system: System, words: Sequence[str]) -> None:
     for number, path in enumerate(("/gitlab", "/zebra", "/other")):
         text = words[number % len(words)]
         server = {"path": path, "name": text[:60], "description": text, "tags": ["rain"], "tools": [item("merge")]}
-        assert system.parts.sync_registry("server", [server], A).outcomes[0].id
+        assert system.parts.registry.sync("server", [server], A).outcomes[0].id
     agent = {"path": "/invoice", "name": words[0][:60], "description": " ".join(words)}
-    assert system.parts.sync_registry("agent", [agent], A).outcomes[0].id
+    assert system.parts.registry.sync("agent", [agent], A).outcomes[0].id
 
 
 WRITES: Mapping[str, Callable[[System, Sequence[str]], None]] = {

@@ -27,16 +27,16 @@ def fill(system: System, skill_id: str, number: int, org: str | None) -> None:
 
 def listed(system: System, caller: Caller, *, is_active: bool | None = True) -> dict[str, tuple[str | None, int]]:
     """Return the skills that a caller sees, each with whose it is and how many tools it is said to have."""
-    skills, total = system.parts.read_skills.page(SkillFilter(is_active=is_active), caller, limit=1000, offset=0)
+    skills, total = system.parts.skills.read.page(SkillFilter(is_active=is_active), caller, limit=1000, offset=0)
     assert total == len(skills)
     return {skill.id: (skill.org_id, skill.tool_count) for skill in skills}
 
 
 def members(system: System, skill_id: str, caller: Caller) -> list[str]:
     """Return the names of the tools that a caller sees in a skill, by every way that there is to ask."""
-    tools, total = system.parts.read_skills.tools(skill_id, caller, limit=1000, offset=0)
+    tools, total = system.parts.skills.read.tools(skill_id, caller, limit=1000, offset=0)
     names = sorted(tool.tool_name for tool in tools)
-    items, counted = system.parts.catalogue.page(ItemFilter(skill_id=skill_id), caller, limit=1000, offset=0)
+    items, counted = system.parts.catalogue.read.page(ItemFilter(skill_id=skill_id), caller, limit=1000, offset=0)
     found, _ = system.parts.tool_search.tools(QUERY, caller, skill_ids=[skill_id], limit=50, threshold=0.0)
     assert (total, counted) == (len(tools), len(items))
     assert names == sorted(item.content.key.name for item in items) == sorted(tool.name for tool in found)

@@ -41,5 +41,5 @@ class Model(FakeChat):
 
 
 def requests_of(system: System, tool_id: int, caller: Caller = LAPTOP) -> list[tuple[str, str]]:
-    requests = system.parts.catalogue.get(tool_id, caller).content.requests or ()
+    requests = system.parts.catalogue.read.get(tool_id, caller).content.requests or ()
     return [(request.text, request.source) for request in requests]

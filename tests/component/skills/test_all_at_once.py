@@ -85,14 +85,14 @@ def test_ec_001_whatever_happens_at_once_leaves_whole_assignments_and_no_work_un
 
 
 def _everything(system: System, ids: list[int]) -> list[Callable[[random.Random], object]]:
-    review = system.parts.review_suggestions
+    review = system.parts.skills.review
 
     def assign(dice: random.Random) -> None:
         chosen = dice.sample(SKILLS, dice.randrange(4))
         system.assign(dice.choice(ids), **{skill_id: dice.uniform(0.1, 1.0) for skill_id in chosen})
 
     def classify(dice: random.Random) -> None:
-        system.parts.classify_tools(dice.sample(ids, 3), force=dice.random() < 0.7)
+        system.parts.classification.classify(dice.sample(ids, 3), force=dice.random() < 0.7)
 
     def touch(dice: random.Random) -> None:
         tool_id = dice.choice(ids)
@@ -100,7 +100,7 @@ def _everything(system: System, ids: list[int]) -> list[Callable[[random.Random]
 
     def recreate(dice: random.Random) -> None:
         skill_id = dice.choice(SKILLS)
-        system.parts.change_skill.delete(skill_id, LAPTOP)
+        system.parts.skills.change.delete(skill_id, LAPTOP)
         system.create(skill_id)
 
     def switch(dice: random.Random) -> None:
@@ -109,7 +109,7 @@ def _everything(system: System, ids: list[int]) -> list[Callable[[random.Random]
         system.change(skill_id, is_active=True)
 
     def decide(dice: random.Random) -> None:
-        for suggestion in system.parts.review_suggestions.page(None, LAPTOP, limit=100, offset=0)[0][-2:]:
+        for suggestion in system.parts.skills.review.page(None, LAPTOP, limit=100, offset=0)[0][-2:]:
             if dice.random() < 0.5:
                 review.merge(suggestion.id, dice.choice(SKILLS), LAPTOP)
             else:

@@ -29,7 +29,7 @@ def test_br_001_the_record_is_created_as_it_was_sent(system: System) -> None:
         examples=("create_event",),
         parent_domain="productivity",
     )
-    stored = system.parts.read_skills.get("calendar", of_org(None))
+    stored = system.parts.skills.read.get("calendar", of_org(None))
     assert stored == created
     assert (stored.id, stored.name, stored.description) == ("calendar", "Calendar", "Managing calendars.")
     assert (stored.keywords, stored.examples) == (("event", "schedule"), ("create_event",))
@@ -166,7 +166,7 @@ def test_br_001_a_duplicate_id_is_a_conflict_that_names_it_and_changes_nothing(s
         before = system.create(skill_id, caller)
         with pytest.raises(Conflict, match=rf"^Skill already exists: {skill_id}$"):
             system.create(skill_id, caller, name="Other", description="Something else.")
-        assert system.parts.read_skills.get(skill_id, caller) == before
+        assert system.parts.skills.read.get(skill_id, caller) == before
 
 
 def test_br_001_an_inactive_skill_keeps_its_id(system: System) -> None:
@@ -182,10 +182,10 @@ def test_br_001_there_are_1000_skills_at_most(system: System) -> None:
     with pytest.raises(Conflict, match="1000 skills"):
         system.create("one_too_many")
     with pytest.raises(NotFound):
-        system.parts.read_skills.get("one_too_many", of_org(None))
+        system.parts.skills.read.get("one_too_many", of_org(None))
     # AND another organisation has room of its own, and a deleted skill makes room
     assert system.create("of_acme", of_org("acme")).org_id == "acme"
-    system.parts.change_skill.delete("filler_1", of_org(None))
+    system.parts.skills.change.delete("filler_1", of_org(None))
     assert system.create("in_its_place").id == "in_its_place"
 
 

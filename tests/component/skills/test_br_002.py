@@ -37,7 +37,7 @@ def test_br_002_the_classifier_sees_the_tool_as_it_is_stored(system: System) -> 
 
 def test_br_002_the_classifier_sees_all_active_skills_and_no_others(system: System, skills: list[str]) -> None:
     system.change("mail", is_active=False)
-    system.parts.change_skill.delete("maps", of_org(None))
+    system.parts.skills.change.delete("maps", of_org(None))
     system.create("of_acme", of_org("acme"))
     system.create("words", name="Words", description="For words.  ", keywords=("word",), examples=("count_words",))
     system.classify(*system.put("t"))

@@ -77,7 +77,7 @@ def test_br_003_a_tool_has_many_skills_and_a_skill_many_tools(system: System, sk
     system.assign(b, mail=0.7, maps=0.9)
     assert system.skills_of(a) == ["mail", "maps"]
     assert system.skills_of(b) == ["maps", "mail"]
-    assert system.parts.read_skills.get("mail", LAPTOP).tool_count == 2
+    assert system.parts.skills.read.get("mail", LAPTOP).tool_count == 2
 
 
 def test_br_003_exactly_one_skill_is_primary_the_highest_and_of_equals_the_first_by_id(
@@ -157,7 +157,7 @@ def test_br_003_a_reasoning_that_cannot_be_stored_is_refused(system: System, ski
     [tool_id] = system.put("t")
     for bad in ("a\x00b", "\ud800"):
         with pytest.raises(InvalidInput):
-            system.parts.assign_skills({tool_id: [Assignment("mail", 0.9, bad)]}, LAPTOP)
+            system.parts.skills.assign({tool_id: [Assignment("mail", 0.9, bad)]}, LAPTOP)
 
 
 def test_br_003_a_skill_may_have_10000_tools() -> None:
@@ -201,10 +201,10 @@ def test_br_003_people_who_assign_several_tools_need_room_only_for_those_of_a_sk
 ) -> None:
     fill(system, "mail", most_tools - 1)
     a, b, c = system.put("a", "b", "c")
-    system.parts.assign_skills({a: [Assignment("mail", 0.9)], b: [Assignment("maps", 0.9)]}, LAPTOP)
+    system.parts.skills.assign({a: [Assignment("mail", 0.9)], b: [Assignment("maps", 0.9)]}, LAPTOP)
     assert (system.skills_of(a), system.skills_of(b)) == (["mail"], ["maps"])
     with pytest.raises(Conflict):
-        system.parts.assign_skills({c: [Assignment("mail", 0.9)], b: [Assignment("maps", 0.9)]}, LAPTOP)
+        system.parts.skills.assign({c: [Assignment("mail", 0.9)], b: [Assignment("maps", 0.9)]}, LAPTOP)
 
 
 def test_br_003_of_two_that_take_the_last_place_at_once_one_succeeds(
@@ -214,7 +214,7 @@ def test_br_003_of_two_that_take_the_last_place_at_once_one_succeeds(
     ids = system.put("a", "b")
 
     def assign(place: int) -> None:
-        system.parts.assign_skills({ids[place]: [Assignment("mail", 0.9)]}, LAPTOP)
+        system.parts.skills.assign({ids[place]: [Assignment("mail", 0.9)]}, LAPTOP)
 
     assert succeed_at_once(2, assign) == [False, True]
     assert system.rows("SELECT count(*) FROM mcp.tool_skill_assignments WHERE skill_key = 'mail'") == [[most_tools]]

@@ -99,7 +99,7 @@ def test_br_004_a_deleted_tool_changes_it(system: System) -> None:
     a, b = system.tools([("a", axis(1)), ("b", axis(2))])
     system.assign(a, mail=1.0)
     system.assign(b, mail=1.0)
-    system.parts.catalogue.delete(a, LAPTOP)
+    system.parts.catalogue.read.delete(a, LAPTOP)
     assert system.vector("mail") == pytest.approx(axis(2))
 
 

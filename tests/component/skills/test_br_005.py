@@ -28,7 +28,7 @@ def suggested(system: System, *tools: str, name: str = "Video", caller: Caller =
 
 
 def approve(system: System, suggestion_id: int, caller: Caller = ADMIN, **edits: Any) -> Any:
-    return system.parts.review_suggestions.approve(suggestion_id, edits, caller)
+    return system.parts.skills.review.approve(suggestion_id, edits, caller)
 
 
 def statuses(system: System) -> list[tuple[int, str, str | None]]:
@@ -125,11 +125,11 @@ def test_br_005_a_person_who_assigns_the_tool_takes_its_open_suggestion_away(sys
 
 def test_br_005_a_deleted_tool_takes_its_open_suggestion_along_and_what_was_decided_stays(system: System) -> None:
     [refused] = suggested(system, "mix", name="Audio")
-    system.parts.review_suggestions.reject(1, None, ADMIN)
+    system.parts.skills.review.reject(1, None, ADMIN)
     gone, left = suggested(system, "encode", "decode")
     [open_one] = [each.id for each in system.suggestions() if each.source_tool_id == gone]
     for tool_id in (refused, gone):
-        system.parts.catalogue.delete(tool_id, LAPTOP)
+        system.parts.catalogue.read.delete(tool_id, LAPTOP)
     assert [each.source_tool_id for each in system.suggestions()] == [left]
     with pytest.raises(NotFound):
         approve(system, open_one)
@@ -142,7 +142,7 @@ def test_br_005_a_server_whose_tools_are_replaced_takes_their_open_suggestions_a
     [tool_id] = system.put("encode", server="media")
     system.classify(tool_id)
     assert len(system.suggestions()) == 1
-    system.parts.sync_registry("server", [{"name": "media", "tools": []}], LAPTOP)
+    system.parts.registry.sync("server", [{"name": "media", "tools": []}], LAPTOP)
     assert system.suggestions(None) == []
 
 
@@ -267,7 +267,7 @@ def test_br_005_others_of_the_name_are_merged_and_their_tools_queued_again(syste
         reviewed = approve(system, 1)
     else:
         system.create("video")
-        reviewed = system.parts.review_suggestions.merge(1, "video", ADMIN)
+        reviewed = system.parts.skills.review.merge(1, "video", ADMIN)
     assert reviewed.also_resolved == 2
     assert statuses(system) == [
         (1, "approved" if decide == "approve" else "merged", "video"),
@@ -287,7 +287,7 @@ def test_br_005_others_of_the_name_are_merged_and_their_tools_queued_again(syste
 
 def test_br_005_rejected_is_discarded_with_its_reason_and_the_tool_stays_without_skills(system: System) -> None:
     [tool_id] = suggested(system, "encode")
-    decided = system.parts.review_suggestions.reject(1, "not ours", ADMIN)
+    decided = system.parts.skills.review.reject(1, "not ours", ADMIN)
     assert (decided.status, decided.review_reason, decided.reviewed_by) == ("rejected", "not ours", "ann")
     assert system.assigned(tool_id) == {}
     assert system.rows("SELECT count(*) FROM mcp.skill_categories") == [[0]]
@@ -295,14 +295,14 @@ def test_br_005_rejected_is_discarded_with_its_reason_and_the_tool_stays_without
 
 def test_br_005_rejected_needs_no_reason(system: System) -> None:
     suggested(system, "encode")
-    assert system.parts.review_suggestions.reject(1, None, ADMIN).review_reason is None
+    assert system.parts.skills.review.reject(1, None, ADMIN).review_reason is None
 
 
 @pytest.mark.parametrize("bad", ["a\x00b", "\ud800"])
 def test_br_005_a_reason_that_cannot_be_stored_is_the_callers_mistake(system: System, bad: str) -> None:
     suggested(system, "encode")
     with pytest.raises(InvalidInput):
-        system.parts.review_suggestions.reject(1, bad, ADMIN)
+        system.parts.skills.review.reject(1, bad, ADMIN)
     assert statuses(system) == [(1, "pending", None)]
 
 
@@ -312,7 +312,7 @@ def test_br_005_a_reason_that_cannot_be_stored_is_the_callers_mistake(system: Sy
 def test_br_005_merged_assigns_the_tool_to_the_skill_that_is_there(system: System) -> None:
     [tool_id] = suggested(system, "encode")
     system.create("media")
-    reviewed = system.parts.review_suggestions.merge(1, "media", ADMIN)
+    reviewed = system.parts.skills.review.merge(1, "media", ADMIN)
     assert (reviewed.skill.id, reviewed.skill.tool_count, reviewed.message) == (
         "media",
         1,
@@ -325,10 +325,10 @@ def test_br_005_merged_assigns_the_tool_to_the_skill_that_is_there(system: Syste
 def test_br_005_merged_into_an_unknown_or_deleted_skill_is_not_found(system: System) -> None:
     suggested(system, "encode")
     system.create("media")
-    system.parts.change_skill.delete("media", LAPTOP)
+    system.parts.skills.change.delete("media", LAPTOP)
     for skill_id in ("unknown", "media"):
         with pytest.raises(NotFound):
-            system.parts.review_suggestions.merge(1, skill_id, ADMIN)
+            system.parts.skills.review.merge(1, skill_id, ADMIN)
     assert statuses(system) == [(1, "pending", None)]
 
 
@@ -342,7 +342,7 @@ def test_br_005_of_two_that_decide_at_once_one_succeeds(system: System) -> None:
         if place == 0:
             approve(system, 1)
         else:
-            system.parts.review_suggestions.reject(1, None, ADMIN)
+            system.parts.skills.review.reject(1, None, ADMIN)
 
     assert succeed_at_once(2, decide) == [False, True]
     [(_, status, skill_id)] = statuses(system)
@@ -358,7 +358,7 @@ def test_br_005_one_that_is_taken_away_while_it_is_decided_is_not_found(system: 
     [tool_id] = suggested(system, "encode")
     system.create("media")
     system.classifier.answers["encode"] = proposing(media=0.9)
-    review = system.parts.review_suggestions
+    review = system.parts.skills.review
     system.database.before_transact = once(lambda: system.classify(tool_id, force=True))
     # WHEN
     with pytest.raises(NotFound, match="suggestion"):
@@ -375,7 +375,7 @@ def test_br_005_a_tool_that_is_deleted_while_its_suggestion_is_approved_leaves_n
     system: System,
 ) -> None:
     [tool_id] = suggested(system, "encode")
-    system.database.before_transact = once(lambda: system.parts.catalogue.delete(tool_id, LAPTOP))
+    system.database.before_transact = once(lambda: system.parts.catalogue.read.delete(tool_id, LAPTOP))
     with pytest.raises(NotFound):
         approve(system, 1)
     assert system.rows("SELECT count(*) FROM mcp.skill_categories") == [[0]]
@@ -390,7 +390,7 @@ def test_br_005_whoever_decides_waits_for_the_tool_before_holding_the_suggestion
     suggested(system, "a", "b")
     [last] = system.put("c")
     system.classifier.answers["c"] = proposing("Video")
-    review = system.parts.review_suggestions
+    review = system.parts.skills.review
     deciding = threading.Thread(
         target={
             "approve": lambda: review.approve(1, {}, ADMIN),
@@ -439,7 +439,7 @@ def test_br_005_whoever_decides_holds_all_suggestions_of_the_name_in_the_order_o
     # GIVEN one who holds the first
     system.create("media")
     suggested(system, "a", "b")
-    deciding = threading.Thread(target=lambda: system.parts.review_suggestions.merge(2, "media", ADMIN))
+    deciding = threading.Thread(target=lambda: system.parts.skills.review.merge(2, "media", ADMIN))
     with connected(database_url) as sql:
         sql("BEGIN")
         sql("SELECT FROM mcp.skill_suggestions WHERE id = 1 FOR UPDATE")
@@ -510,7 +510,7 @@ def test_br_005_the_same_tool_three_times_is_one_tool(system: System) -> None:
 def test_br_005_rejected_ones_do_not_count(system: System) -> None:
     suggested(system, "a", "b")
     for suggestion in system.suggestions():
-        system.parts.review_suggestions.reject(suggestion.id, None, ADMIN)
+        system.parts.skills.review.reject(suggestion.id, None, ADMIN)
     suggested(system, "c", "d")
     assert system.rows("SELECT count(*) FROM mcp.skill_categories") == [[0]]
 
@@ -551,7 +551,7 @@ def test_br_005_a_language_model_that_suggests_nothing_is_no_vote_for_the_draft_
 
 def test_br_005_a_name_that_a_person_rejected_is_left_to_people(system: System) -> None:
     suggested(system, "a")
-    system.parts.review_suggestions.reject(1, "not ours", ADMIN)
+    system.parts.skills.review.reject(1, "not ours", ADMIN)
     ids = suggested(system, "b", "c", "d", name=" VI-deo_ ")
     system.parts.relay()
     assert [system.assigned(tool_id) for tool_id in ids] == [{}] * 3
@@ -563,7 +563,7 @@ def test_br_005_a_name_that_a_person_rejected_is_left_to_people(system: System) 
 def test_br_005_a_name_whose_skill_was_deleted_is_not_created_again_by_itself(system: System) -> None:
     ids = suggested(system, "a", "b", "c")
     assert [system.skills_of(tool_id) for tool_id in ids] == [["video"]] * 3
-    system.parts.change_skill.delete("video", LAPTOP)
+    system.parts.skills.change.delete("video", LAPTOP)
     # WHEN the tools that it leaves are classified again, and the classifier says what it said
     system.classify(*ids)
     system.parts.relay()
@@ -639,8 +639,8 @@ def test_br_005_suggestions_are_listed_by_status_in_order_with_their_number(syst
     suggested(system, "a", name="A")
     suggested(system, "b", name="B")
     suggested(system, "c", name="C")
-    system.parts.review_suggestions.reject(2, None, ADMIN)
-    page = system.parts.review_suggestions.page
+    system.parts.skills.review.reject(2, None, ADMIN)
+    page = system.parts.skills.review.page
     found, total = page(system.suggestions()[0].status, LAPTOP, limit=1, offset=1)
     assert ([each.suggested_name for each in found], total) == (["C"], 2)
     assert [each.suggested_name for each in system.suggestions("rejected")] == ["B"]

@@ -41,7 +41,7 @@ def test_br_006_a_person_who_corrects_themselves_goes_on_assigning(system: Syste
 
 def test_br_006_a_person_may_be_certain_and_is_so_unless_they_say_otherwise(system: System) -> None:
     [tool_id] = system.put("t")
-    assigned = system.parts.assign_skills.of_tool(tool_id, [Assignment("mail", 1.0)], LAPTOP)
+    assigned = system.parts.skills.assign.of_tool(tool_id, [Assignment("mail", 1.0)], LAPTOP)
     assert [(each.skill_id, each.confidence, each.is_primary) for each in assigned.skills] == [("mail", 1.0, True)]
 
 
@@ -190,11 +190,11 @@ def test_br_006_a_tools_skills_are_listed_the_surest_first_with_who_assigned_the
     [tool_id] = system.put("t")
     system.assign(tool_id, mail=0.6, maps=0.9)
     system.change("maps", is_active=False)
-    listed = system.parts.assign_skills.of_item(tool_id, LAPTOP).skills
+    listed = system.parts.skills.assign.of_item(tool_id, LAPTOP).skills
     assert [(each.skill_id, each.skill_name, each.is_active, each.is_primary) for each in listed] == [
         ("maps", "maps", False, True),
         ("mail", "mail", True, False),
     ]
     assert {each.source for each in listed} == {AssignmentSource.HUMAN_MANUAL}
     with pytest.raises(NotFound):
-        system.parts.assign_skills.of_item(99, LAPTOP)
+        system.parts.skills.assign.of_item(99, LAPTOP)

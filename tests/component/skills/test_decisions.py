@@ -26,7 +26,7 @@ def test_decision_13_a_deleted_id_can_be_created_again_and_starts_with_no_tools(
     system.create("mail", keywords=("letter",), parent_domain="office")
     tool_id = system.tool("t", at(0.9))
     system.assign(tool_id, mail=0.9)
-    system.parts.change_skill.delete("mail", LAPTOP)
+    system.parts.skills.change.delete("mail", LAPTOP)
     again = system.create("mail", description="Something else altogether.")
     assert (again.tool_count, again.description, again.keywords, again.parent_domain, again.is_active) == (
         0,
@@ -36,17 +36,17 @@ def test_decision_13_a_deleted_id_can_be_created_again_and_starts_with_no_tools(
         True,
     )
     assert again.created_at == again.updated_at
-    assert system.parts.read_skills.tools("mail", LAPTOP, limit=10, offset=0) == ([], 0)
+    assert system.parts.skills.read.tools("mail", LAPTOP, limit=10, offset=0) == ([], 0)
     assert system.search(strategy="direct").tools[0].skill_ids == []
     assert system.vector("mail") == at(1.0)
 
 
 def test_decision_13_another_organisation_may_create_a_deleted_id(system: System) -> None:
     system.create("mail", of_org("acme"))
-    system.parts.change_skill.delete("mail", of_org("acme"))
+    system.parts.skills.change.delete("mail", of_org("acme"))
     assert system.create("mail", of_org("umbrella")).org_id == "umbrella"
     with pytest.raises(NotFound):
-        system.parts.read_skills.get("mail", of_org("acme"))
+        system.parts.skills.read.get("mail", of_org("acme"))
 
 
 def test_decision_13_when_a_skill_is_deleted_the_next_best_becomes_primary(system: System) -> None:
@@ -55,7 +55,7 @@ def test_decision_13_when_a_skill_is_deleted_the_next_best_becomes_primary(syste
     [tool_id] = system.put("t")
     system.classifier.answers["t"] = proposing(mail=0.9, maps=0.7, calendar=0.8)
     system.classify(tool_id)
-    system.parts.change_skill.delete("mail", LAPTOP)
+    system.parts.skills.change.delete("mail", LAPTOP)
     assert system.assigned(tool_id) == {"calendar": (0.8, True, "llm_auto"), "maps": (0.7, False, "llm_auto")}
     assert system.waiting("classify") == []
 
@@ -65,7 +65,7 @@ def test_decision_13_when_a_skill_is_deleted_tools_that_have_it_beside_their_pri
         system.create(name)
     [tool_id] = system.put("t")
     system.assign(tool_id, mail=0.9, maps=0.7)
-    system.parts.change_skill.delete("maps", LAPTOP)
+    system.parts.skills.change.delete("maps", LAPTOP)
     assert system.assigned(tool_id) == {"mail": (0.9, True, "human_manual")}
 
 
@@ -78,7 +78,7 @@ def test_decision_13_when_a_skill_is_deleted_bare_tools_are_classified_again(sys
     system.classify(tool_id)
     if by_hand:
         system.assign(tool_id, mail=1.0)
-    system.parts.change_skill.delete("mail", LAPTOP)
+    system.parts.skills.change.delete("mail", LAPTOP)
     assert system.waiting("classify")[0] == str(tool_id)
     system.classifier.answers["t"] = proposing(maps=0.9)
     system.classify(tool_id)
@@ -101,14 +101,14 @@ def test_decision_13_of_two_skills_that_are_deleted_at_once_neither_becomes_prim
     for name in (first, second):
         system.change(name, is_active=False)
     # WHEN the second delete begins after all of the first is written, and before it is committed
-    deleting = threading.Thread(target=lambda: system.parts.change_skill.delete(second, LAPTOP))
+    deleting = threading.Thread(target=lambda: system.parts.skills.change.delete(second, LAPTOP))
 
     def delete() -> None:
         deleting.start()
         until(lambda: not deleting.is_alive() or waits_for_a_lock(system.rows))
 
     system.database.before_commit = once(delete)
-    system.parts.change_skill.delete(first, LAPTOP)
+    system.parts.skills.change.delete(first, LAPTOP)
     deleting.join(20)
     # THEN each tool has one primary skill, or none at all and waits to be classified
     assert system.assigned(a) == {"maps": (0.7, True, "llm_auto")}
@@ -119,7 +119,7 @@ def test_decision_13_a_failing_classifier_after_a_deletion_leaves_the_tool_waiti
     system.create("mail")
     [tool_id] = system.put("t")
     system.assign(tool_id, mail=1.0)
-    system.parts.change_skill.delete("mail", LAPTOP)
+    system.parts.skills.change.delete("mail", LAPTOP)
     system.classifier.answers["t"] = ClassifierUnavailable("away")
     system.classify(tool_id)
     assert system.waiting("classify") == [str(tool_id)]
@@ -165,14 +165,14 @@ def test_decision_13_a_change_is_held_to_the_same_limits(system: System, field: 
     with pytest.raises(InvalidInput) as refused:
         system.change("mail", **{field: value})
     assert refused.value.field.split(".")[0] in {field, "body"}
-    assert system.parts.read_skills.get("mail", LAPTOP) == before
+    assert system.parts.skills.read.get("mail", LAPTOP) == before
 
 
 def test_decision_13_of_two_changes_at_once_neither_is_lost(system: System) -> None:
     system.create("mail")
     changes = [{"name": "Letters"}, {"keywords": ["letter"]}, {"parent_domain": "office"}, {"is_active": False}]
     in_threads(4, lambda place: system.change("mail", **changes[place]))
-    skill = system.parts.read_skills.get("mail", LAPTOP)
+    skill = system.parts.skills.read.get("mail", LAPTOP)
     assert (skill.name, skill.keywords, skill.parent_domain, skill.is_active) == (
         "Letters",
         ("letter",),
@@ -183,11 +183,11 @@ def test_decision_13_of_two_changes_at_once_neither_is_lost(system: System) -> N
 
 def test_decision_13_a_skill_that_is_deleted_while_it_is_changed_stays_deleted(system: System) -> None:
     system.create("mail")
-    system.database.before_transact = once(lambda: system.parts.change_skill.delete("mail", LAPTOP))
+    system.database.before_transact = once(lambda: system.parts.skills.change.delete("mail", LAPTOP))
     with pytest.raises(NotFound):
         system.change("mail", name="Letters")
     with pytest.raises(NotFound):
-        system.parts.read_skills.get("mail", LAPTOP)
+        system.parts.skills.read.get("mail", LAPTOP)
 
 
 def test_decision_13_only_a_new_name_or_description_is_embedded(system: System) -> None:
@@ -206,7 +206,7 @@ def test_decision_13_only_a_new_name_or_description_is_embedded(system: System) 
 def test_decision_14_no_suggestion_becomes_a_skill_with_a_reserved_id(system: System, reserved: str) -> None:
     system.classifier.answers["t"] = proposing(reserved.title())
     system.classify(*system.put("t"))
-    skill = system.parts.review_suggestions.approve(1, {}, LAPTOP).skill
+    skill = system.parts.skills.review.approve(1, {}, LAPTOP).skill
     assert (skill.id, skill.name) == (f"{reserved}_skill", reserved.title())
 
 
@@ -360,7 +360,7 @@ def test_decision_20_the_count_is_counted_whoever_changed_the_rows(system: Syste
 
     def counts() -> tuple[int, int]:
         [skill] = system.search().matched_skills
-        return system.parts.read_skills.get("mail", LAPTOP).tool_count, skill.tool_count
+        return system.parts.skills.read.get("mail", LAPTOP).tool_count, skill.tool_count
 
     assert counts() == (3, 3)
     system.sql(f"UPDATE mcp.tools SET is_active = false WHERE id = {ids[0]}")
@@ -446,16 +446,16 @@ def test_decision_26_changing_and_deleting_is_for_the_owner_alone(system: System
         with pytest.raises(error):
             system.change(skill_id, caller, is_active=False)
         with pytest.raises(error):
-            system.parts.change_skill.delete(skill_id, caller)
+            system.parts.skills.change.delete(skill_id, caller)
         with pytest.raises(error):
-            system.parts.describe_skill(skill_id, caller)
+            system.parts.classification.describe(skill_id, caller)
     assert system.change("own", acme, name="Ours").name == "Ours"
 
 
 def test_decision_26_classifying_at_once_is_for_the_owner_alone(system: System) -> None:
     acme = of_org("acme")
     [own], [shared] = system.put("own", caller=acme), system.put("shared")
-    for_caller = system.parts.classify_tools.for_caller
+    for_caller = system.parts.classification.classify.for_caller
     assert for_caller(own, acme).decision is Decision.SUGGESTED
     with pytest.raises(Forbidden):
         for_caller(shared, acme)
@@ -479,7 +479,7 @@ def test_describing_tells_the_model_of_the_tools_and_stores_its_answer_as_a_sugg
     [tool_id] = system.put("send_letter")
     system.assign(tool_id, mail=1.0)
     system.chat.reply = {"description": f"  {'Letters. ' * 200}"}
-    suggestion = system.parts.describe_skill("mail", LAPTOP)
+    suggestion = system.parts.classification.describe("mail", LAPTOP)
     assert (suggestion.kind, suggestion.target_skill_id, suggestion.status) == ("description", "mail", "pending")
     assert 10 <= len(suggestion.suggested_description) <= 1000
     [(_, question)] = system.chat.asked
@@ -493,7 +493,7 @@ def test_describing_with_an_answer_that_is_no_description_stores_nothing(
     system.create("mail")
     system.chat.reply = answer
     with pytest.raises(ClassifierUnavailable):
-        system.parts.describe_skill("mail", LAPTOP)
+        system.parts.classification.describe("mail", LAPTOP)
     assert system.suggestions() == []
 
 
@@ -505,15 +505,15 @@ def test_describing_without_a_language_model_is_a_conflict(system: System) -> No
 
 def test_describing_an_unknown_skill_asks_nobody(system: System) -> None:
     with pytest.raises(NotFound):
-        system.parts.describe_skill("unknown", LAPTOP)
+        system.parts.classification.describe("unknown", LAPTOP)
     assert system.chat.asked == []
 
 
 def test_describing_a_skill_that_is_deleted_while_the_model_thinks_suggests_nothing(system: System) -> None:
     system.create("mail")
     system.chat.reply = {"description": "Reading and sending letters."}
-    system.chat.while_asked = lambda: system.parts.change_skill.delete("mail", LAPTOP)
+    system.chat.while_asked = lambda: system.parts.skills.change.delete("mail", LAPTOP)
     with pytest.raises(NotFound, match="mail"):
-        system.parts.describe_skill("mail", LAPTOP)
+        system.parts.classification.describe("mail", LAPTOP)
     assert system.rows("SELECT count(*) FROM mcp.skill_suggestions") == [[0]]
     assert system.notifier.events == []

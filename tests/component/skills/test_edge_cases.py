@@ -100,7 +100,7 @@ def test_ec_001_a_tool_that_is_deleted_while_it_is_classified_is_gone(system: Sy
     system.create("mail")
     a, b = system.put("a", "b")
     system.classifier.answers = {"a": proposing(mail=0.9), "b": proposing(mail=0.9)}
-    delete = once(lambda: system.parts.catalogue.delete(a, LAPTOP))
+    delete = once(lambda: system.parts.catalogue.read.delete(a, LAPTOP))
     system.classifier.while_asked = lambda tool: delete()
     outcomes = system.classify(a, b)
     assert [each.decision for each in outcomes] == [Decision.GONE, Decision.CLASSIFIED]
@@ -116,7 +116,7 @@ def test_ec_002_a_skill_that_is_deleted_while_the_classifier_thinks_is_skipped(s
     system.create("maps")
     [tool_id] = system.put("t")
     system.classifier.answers["t"] = proposing(mail=0.9, maps=0.7)
-    delete = once(lambda: system.parts.change_skill.delete("mail", LAPTOP))
+    delete = once(lambda: system.parts.skills.change.delete("mail", LAPTOP))
     system.classifier.while_asked = lambda tool: delete()
     [outcome] = system.classify(tool_id)
     assert outcome.decision is Decision.CLASSIFIED
@@ -127,7 +127,7 @@ def test_ec_002_when_it_was_the_only_one_nothing_is_assigned_and_nothing_fails(s
     system.create("mail")
     [tool_id] = system.put("t")
     system.classifier.answers["t"] = proposing(mail=0.9)
-    delete = once(lambda: system.parts.change_skill.delete("mail", LAPTOP))
+    delete = once(lambda: system.parts.skills.change.delete("mail", LAPTOP))
     system.classifier.while_asked = lambda tool: delete()
     [outcome] = system.classify(tool_id)
     assert (system.assigned(tool_id), outcome.assignments) == ({}, ())
@@ -148,7 +148,7 @@ def test_ec_002_a_skill_that_is_deleted_at_the_moment_of_storing_takes_the_assig
     system.create("mail")
     [tool_id] = system.put("t")
     system.classifier.answers["t"] = proposing(mail=0.9)
-    deleting = threading.Thread(target=lambda: system.parts.change_skill.delete("mail", LAPTOP))
+    deleting = threading.Thread(target=lambda: system.parts.skills.change.delete("mail", LAPTOP))
 
     def delete() -> None:
         deleting.start()
@@ -166,7 +166,7 @@ def test_ec_002_a_skill_that_is_deleted_at_the_moment_of_storing_takes_the_assig
 def test_ec_002_a_person_who_assigns_to_it_is_told_that_it_is_gone(system: System) -> None:
     system.create("mail")
     [tool_id] = system.put("t")
-    system.database.before_transact = once(lambda: system.parts.change_skill.delete("mail", LAPTOP))
+    system.database.before_transact = once(lambda: system.parts.skills.change.delete("mail", LAPTOP))
     with pytest.raises(NotFound, match="mail"):
         system.assign(tool_id, mail=1.0)
     assert system.assigned(tool_id) == {}
@@ -182,7 +182,7 @@ def test_ec_003_a_skill_that_was_not_offered_is_rejected_and_logged(
     for name in ("mail", "inactive", "deleted"):
         system.create(name)
     system.change("inactive", is_active=False)
-    system.parts.change_skill.delete("deleted", LAPTOP)
+    system.parts.skills.change.delete("deleted", LAPTOP)
     system.create("of_acme", of_org("acme"))
     [tool_id] = system.put("t")
     system.classifier.answers["t"] = proposing(**{skill_id: 0.99}, mail=0.6)
@@ -227,7 +227,7 @@ def test_ec_005_a_skill_that_lost_all_its_tools_is_found_by_its_description(syst
     system.assign(b, mail=0.9)
     assert system.search().matched_skills == []
     system.assign(a)
-    system.parts.catalogue.delete(b, LAPTOP)
+    system.parts.catalogue.read.delete(b, LAPTOP)
     [skill] = system.search().matched_skills
     assert (skill.id, skill.tool_count, skill.score) == ("mail", 0, pytest.approx(1.0))
 

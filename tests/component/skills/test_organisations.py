@@ -62,7 +62,7 @@ def test_a_skill_is_said_to_have_the_tools_that_the_caller_sees(system: System) 
     system.sql(f"UPDATE mcp.tools SET is_active = false WHERE id = {off}")
     for caller, count in ((ACME, 3), (GLOBEX, 2), (INITECH, 1), (LAPTOP, 1)):
         assert listed(system, caller) == {"email": (None, count)}
-        assert system.parts.read_skills.get("email", caller).tool_count == count
+        assert system.parts.skills.read.get("email", caller).tool_count == count
         for mode in ("semantic", "lexical", "hybrid"):
             assert matched(system, caller, mode=mode) == {"email": ("email", count)}
             [found], _ = system.parts.tool_search.skills(QUERY, caller, threshold=0.0, mode=mode)  # type: ignore[arg-type]
@@ -93,7 +93,7 @@ def test_every_organisation_has_ids_of_its_own(system: System) -> None:
     for caller in (ACME, GLOBEX):
         assert system.create("email", caller, name=f"of {caller.org_id}").org_id == caller.org_id
     for caller in (ACME, GLOBEX):
-        assert system.parts.read_skills.get("email", caller).name == f"of {caller.org_id}"
+        assert system.parts.skills.read.get("email", caller).name == f"of {caller.org_id}"
         assert listed(system, caller) == {"email": (caller.org_id, 0)}
         assert matched(system, caller) == {"email": (f"of {caller.org_id}", 0)}
         with pytest.raises(Conflict, match=r"^Skill already exists: email$"):
@@ -101,10 +101,10 @@ def test_every_organisation_has_ids_of_its_own(system: System) -> None:
     for caller in (INITECH, LAPTOP):
         assert (listed(system, caller), matched(system, caller)) == ({}, {})
         with pytest.raises(NotFound):
-            system.parts.read_skills.get("email", caller)
+            system.parts.skills.read.get("email", caller)
     # AND what one does with its own leaves the other's as it is
     system.change("email", ACME, is_active=False)
-    system.parts.change_skill.delete("email", ACME)
+    system.parts.skills.change.delete("email", ACME)
     assert listed(system, GLOBEX) == {"email": ("globex", 0)}
     with pytest.raises(Conflict, match="is deleted"):
         system.change("email", ACME, is_active=True)
@@ -124,9 +124,9 @@ def test_members_and_filters_are_those_of_the_callers_own_skill(system: System) 
     for spelling in ("email/globex", "email/acme", "email/"):
         for caller in (ACME, LAPTOP):
             assert system.parts.tool_search.tools(QUERY, caller, skill_ids=[spelling], threshold=0.0)[0] == []
-            assert system.parts.catalogue.page(ItemFilter(skill_id=spelling), caller, limit=9, offset=0) == ([], 0)
+            assert system.parts.catalogue.read.page(ItemFilter(skill_id=spelling), caller, limit=9, offset=0) == ([], 0)
             with pytest.raises(NotFound):
-                system.parts.read_skills.get(spelling, caller)
+                system.parts.skills.read.get(spelling, caller)
 
 
 def test_skills_of_one_id_are_offered_and_classified_apart(system: System) -> None:
@@ -139,7 +139,7 @@ def test_skills_of_one_id_are_offered_and_classified_apart(system: System) -> No
     offered = {tool.org_id: [skill.description for skill in skills] for tool, skills in system.classifier.asked}
     assert offered == {"acme": ["Letters of acme."], "globex": ["Letters of globex."]}
     assert [system.keys_of(id_) for id_ in ids.values()] == [["email/acme"], ["email/globex"]]
-    [of_acme] = system.parts.classify_tools([ids["acme"]]).values()
+    [of_acme] = system.parts.classification.classify([ids["acme"]]).values()
     assert [each.skill_id for each in of_acme.assignments] == ["email"]  # type: ignore[union-attr]
 
 
@@ -174,7 +174,7 @@ def test_no_organisation_takes_the_id_of_a_global_skill(system: System, is_activ
     system.change("email", is_active=is_active)
     with pytest.raises(Conflict, match=r"^Skill already exists: email is global, and every organisation sees it"):
         system.create("email", ACME)
-    system.parts.change_skill.delete("email", LAPTOP)
+    system.parts.skills.change.delete("email", LAPTOP)
     assert system.create("email", ACME).org_id == "acme"
 
 
@@ -188,7 +188,7 @@ def test_a_suggestion_whose_name_another_organisation_uses_becomes_a_skill(syste
     [first] = system.put("a", caller=ACME)
     system.classify(first)
     [suggestion] = system.suggestions(caller=ACME)
-    approved = system.parts.review_suggestions.approve(suggestion.id, {}, ACME)
+    approved = system.parts.skills.review.approve(suggestion.id, {}, ACME)
     assert (approved.skill.id, approved.skill.org_id, system.keys_of(first)) == ("video", "acme", ["video/acme"])
     assert approved.suggestion.resolved_skill_id == "video"
     # AND by itself, once it was made for three tools of one organisation
@@ -205,7 +205,7 @@ def test_a_suggestion_whose_name_another_organisation_uses_becomes_a_skill(syste
 
 WRITES: dict[str, Callable[[System, Caller, dict[str, int]], object]] = {
     "create": lambda system, caller, tools: system.create("new", caller),
-    "delete": lambda system, caller, tools: system.parts.change_skill.delete("own", caller),
+    "delete": lambda system, caller, tools: system.parts.skills.change.delete("own", caller),
     "assign": lambda system, caller, tools: system.assign(tools["by_hand"], caller, email=0.9),
     "classify": lambda system, caller, tools: system.classify(tools["by_classifier"]),
 }

@@ -55,7 +55,7 @@ def do(system: System, step: Step, tools: dict[tuple[str | None, str], int]) -> 
             case "create":
                 return system.create(step.skill_id, caller, name=f"{step.skill_id} of {step.org}").tool_count
             case "delete":
-                return system.parts.change_skill.delete(step.skill_id, caller)
+                return system.parts.skills.change.delete(step.skill_id, caller)
             case "switch off" | "switch on":
                 return system.change(step.skill_id, caller, is_active=step.does == "switch on").tool_count
             case "assign":

@@ -36,7 +36,7 @@ def test_a_global_skill_is_created_whoever_has_its_id_and_hidden_from_them(shado
     assert listed(shadowed, GLOBEX) == {"email": (None, 2), "files": (None, 1)}
     assert listed(shadowed, LAPTOP) == {"email": (None, 1), "files": (None, 1)}
     for caller, name in ((ACME, "of acme"), (GLOBEX, "of all"), (LAPTOP, "of all")):
-        assert shadowed.parts.read_skills.get("email", caller).name == name
+        assert shadowed.parts.skills.read.get("email", caller).name == name
         for mode in ("semantic", "lexical", "hybrid"):
             assert matched(shadowed, caller, mode=mode)["email"][0] == name
     with pytest.raises(Forbidden):
@@ -62,11 +62,11 @@ def test_a_global_skill_is_hidden_with_its_tools(shadowed: System, mode: str) ->
     [shared] = [item for item in _items(shadowed, ACME) if item.content.key.name == "of_all"]
     assert (shared.skill_ids, shared.primary_skill_id) == (("files",), "files")
     for caller, skills in ((ACME, ["files"]), (GLOBEX, ["files", "email"])):
-        assert [each.skill_id for each in shadowed.parts.assign_skills.of_item(shared.id, caller).skills] == skills
+        assert [each.skill_id for each in shadowed.parts.skills.assign.of_item(shared.id, caller).skills] == skills
 
 
 def _items(system: System, caller: Caller) -> list[Any]:
-    return system.parts.catalogue.page(ItemFilter(), caller, limit=100, offset=0)[0]
+    return system.parts.catalogue.read.page(ItemFilter(), caller, limit=100, offset=0)[0]
 
 
 def test_a_tool_that_a_query_names_leads_to_the_skills_that_the_caller_sees(shadowed: System) -> None:
@@ -96,7 +96,7 @@ def test_an_inactive_skill_of_its_own_hides_the_global_one_as_well(shadowed: Sys
 
 
 def test_once_its_own_is_deleted_an_organisation_sees_the_global_one(shadowed: System) -> None:
-    shadowed.parts.change_skill.delete("email", ACME)
+    shadowed.parts.skills.change.delete("email", ACME)
     assert listed(shadowed, ACME) == {"email": (None, 1), "files": (None, 1)}
     assert matched(shadowed, ACME)["email"] == ("of all", 1)
     assert members(shadowed, "email", ACME) == ["of_all"]
@@ -111,7 +111,7 @@ def test_a_classifier_that_was_shown_another_skill_of_the_id_assigns_none(system
     system.classifier.answers["t"] = proposing(email=0.9)
 
     def replaced(_: object) -> None:
-        system.parts.change_skill.delete("email", ACME)
+        system.parts.skills.change.delete("email", ACME)
         system.create("email")
 
     system.classifier.while_asked = replaced
@@ -121,11 +121,11 @@ def test_a_classifier_that_was_shown_another_skill_of_the_id_assigns_none(system
 
 def test_a_described_skill_is_the_callers_own(shadowed: System) -> None:
     shadowed.chat.reply = {"description": "All that acme does by email."}
-    suggestion = shadowed.parts.describe_skill("email", ACME)
+    suggestion = shadowed.parts.classification.describe("email", ACME)
     assert (suggestion.target_skill_id, suggestion.target_skill_key) == ("email", "email/acme")
-    accepted = shadowed.parts.review_suggestions.approve(suggestion.id, {}, ACME)
+    accepted = shadowed.parts.skills.review.approve(suggestion.id, {}, ACME)
     assert (accepted.skill.org_id, accepted.skill.description) == ("acme", "All that acme does by email.")
-    assert shadowed.parts.read_skills.get("email", LAPTOP).description == "Schedule a meeting: everybody's."
+    assert shadowed.parts.skills.read.get("email", LAPTOP).description == "Schedule a meeting: everybody's."
 
 
 def test_the_index_knows_skills_by_their_keys(shadowed: System) -> None:

@@ -20,7 +20,7 @@ SKILL_ACTIONS: dict[str, Callable[[System], Any]] = {
     "deactivate": lambda system: system.change("mail", is_active=False),
     "reactivate": lambda system: system.change("mail", is_active=True),
     "rename": lambda system: system.change("mail", name="Letters"),
-    "delete": lambda system: system.parts.change_skill.delete("mail", LAPTOP),
+    "delete": lambda system: system.parts.skills.change.delete("mail", LAPTOP),
 }
 
 SKILL_TRANSITIONS = [
@@ -101,12 +101,12 @@ def test_a_deleted_skill_is_gone_from_every_query_and_its_tools_lose_it(system: 
     system.create("mail")
     tool_id = system.tool("t", at(0.9))
     system.assign(tool_id, mail=0.7)
-    system.parts.change_skill.delete("mail", LAPTOP)
+    system.parts.skills.change.delete("mail", LAPTOP)
     assert system.search().matched_skills == []
     assert system.search().tools[0].skill_ids == []
-    assert system.parts.assign_skills.of_item(tool_id, LAPTOP).skills == ()
+    assert system.parts.skills.assign.of_item(tool_id, LAPTOP).skills == ()
     assert system.rows("SELECT count(*) FROM mcp.tool_skill_assignments") == [[0]]
-    for read in (system.parts.read_skills.get, system.parts.change_skill.delete):
+    for read in (system.parts.skills.read.get, system.parts.skills.change.delete):
         with pytest.raises(NotFound):
             read("mail", LAPTOP)
 
@@ -115,9 +115,9 @@ def test_a_deleted_skill_is_gone_from_every_query_and_its_tools_lose_it(system: 
 
 ADMIN = LAPTOP
 SUGGESTION_ACTIONS: dict[str, Callable[[System], Any]] = {
-    "approve": lambda system: system.parts.review_suggestions.approve(1, {}, ADMIN),
-    "reject": lambda system: system.parts.review_suggestions.reject(1, None, ADMIN),
-    "merge": lambda system: system.parts.review_suggestions.merge(1, "mail", ADMIN),
+    "approve": lambda system: system.parts.skills.review.approve(1, {}, ADMIN),
+    "reject": lambda system: system.parts.skills.review.reject(1, None, ADMIN),
+    "merge": lambda system: system.parts.skills.review.merge(1, "mail", ADMIN),
 }
 RESULT = {"approve": "approved", "reject": "rejected", "merge": "merged"}
 
@@ -170,7 +170,7 @@ def described(system: System) -> str:
     """A suggestion of another description for the skill mail, with the id 1."""
     system.create("mail")
     system.chat.reply = {"description": "Reading and sending letters."}
-    system.parts.describe_skill("mail", LAPTOP)
+    system.parts.classification.describe("mail", LAPTOP)
     return "mail"
 
 
@@ -183,21 +183,21 @@ def test_a_description_that_is_approved_becomes_the_skills(system: System, descr
 
 def test_a_description_can_be_edited_when_it_is_approved_and_nothing_else(system: System, described: str) -> None:
     with pytest.raises(InvalidInput):
-        system.parts.review_suggestions.approve(1, {"name": "Letters"}, LAPTOP)
-    reviewed = system.parts.review_suggestions.approve(1, {"description": "Letters and parcels."}, LAPTOP)
+        system.parts.skills.review.approve(1, {"name": "Letters"}, LAPTOP)
+    reviewed = system.parts.skills.review.approve(1, {"description": "Letters and parcels."}, LAPTOP)
     assert reviewed.skill.description == "Letters and parcels."
 
 
 def test_a_description_that_is_rejected_changes_nothing(system: System, described: str) -> None:
     SUGGESTION_ACTIONS["reject"](system)
-    assert system.parts.read_skills.get("mail", LAPTOP).description == "All about mail."
+    assert system.parts.skills.read.get("mail", LAPTOP).description == "All about mail."
 
 
 def test_a_description_that_is_rejected_while_it_is_approved_changes_nothing(system: System, described: str) -> None:
     system.database.before_transact = once(lambda: SUGGESTION_ACTIONS["reject"](system))
     with pytest.raises(Conflict, match="rejected already"):
         SUGGESTION_ACTIONS["approve"](system)
-    assert system.parts.read_skills.get("mail", LAPTOP).description == "All about mail."
+    assert system.parts.skills.read.get("mail", LAPTOP).description == "All about mail."
 
 
 def test_a_description_cannot_be_merged(system: System, described: str) -> None:
@@ -210,7 +210,7 @@ def test_a_description_is_never_taken_over_by_itself_and_a_newer_one_takes_its_p
     system: System, described: str
 ) -> None:
     system.chat.reply = {"description": "Something about letters."}
-    again = system.parts.describe_skill("mail", LAPTOP)
+    again = system.parts.classification.describe("mail", LAPTOP)
     assert again.id == 1
     [open_] = system.suggestions()
     assert (open_.suggested_description, open_.kind, open_.target_skill_id) == (
@@ -218,13 +218,13 @@ def test_a_description_is_never_taken_over_by_itself_and_a_newer_one_takes_its_p
         "description",
         "mail",
     )
-    assert system.parts.read_skills.get("mail", LAPTOP).description == "All about mail."
+    assert system.parts.skills.read.get("mail", LAPTOP).description == "All about mail."
     assert [each["skill_id"] for each in system.notifier.details("suggestion_created")] == ["mail", "mail"]
 
 
 def test_a_deleted_skill_takes_the_description_that_waits_for_it_along(system: System, described: str) -> None:
     # A skill that is created again under the id must not find another one's description waiting.
-    system.parts.change_skill.delete("mail", LAPTOP)
+    system.parts.skills.change.delete("mail", LAPTOP)
     system.create("mail")
     assert system.suggestions() == []
 
@@ -236,7 +236,7 @@ def test_an_organisations_suggestions_are_decided_by_it_alone(system: System) ->
         [tool_id] = system.put(name, caller=of_org(org))
         system.classifier.answers[name] = proposing(f"Skill for {name}")
         system.classify(tool_id)
-    review = system.parts.review_suggestions
+    review = system.parts.skills.review
     assert [each.id for each in system.suggestions(caller=acme)] == [1, 2]
     assert [each.id for each in system.suggestions(caller=umbrella)] == [1]
     assert [each.id for each in system.suggestions(caller=LAPTOP)] == [1]

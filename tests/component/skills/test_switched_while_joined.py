@@ -20,12 +20,12 @@ _WAITING = (
 
 
 def by_itself(system: System) -> object:
-    return system.parts.change_skill("mail", {"is_active": False}, LAPTOP)
+    return system.parts.skills.change("mail", {"is_active": False}, LAPTOP)
 
 
 def in_bulk(system: System) -> object:
     mail = {"id": "mail", "name": "mail", "description": "All about mail.", "is_active": False}
-    return system.parts.sync_skills([mail], LAPTOP)
+    return system.parts.skills.sync([mail], LAPTOP)
 
 
 def document_of(system: System, tool_id: int) -> Any:
@@ -58,5 +58,5 @@ def test_switching_waits_for_a_tool_that_joins(system: System, switch: Callable[
     assert document_of(system, tool) == []
     assert system.parts.verify().findings == []
     # AND the tool is in it still, once it is on again
-    system.parts.change_skill("mail", {"is_active": True}, LAPTOP)
+    system.parts.skills.change("mail", {"is_active": True}, LAPTOP)
     assert document_of(system, tool) == ["mail"]

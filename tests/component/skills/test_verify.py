@@ -184,7 +184,7 @@ def test_a_skill_whose_aggregation_waits_may_be_behind(system: System) -> None:
 
 def test_whoever_holds_a_skill_or_a_server_does_not_keep_the_check_waiting(system: System) -> None:
     # GIVEN a writer in the middle of a change
-    system.parts.sync_registry("server", [{"name": "post", "description": "Sends letters."}], LAPTOP)
+    system.parts.registry.sync("server", [{"name": "post", "description": "Sends letters."}], LAPTOP)
     with connected(system.url) as other:
         other("BEGIN")
         for table in ("skill_categories", "registry_entities"):

@@ -42,11 +42,13 @@ def filled(process: Process) -> Parts:
 
 
 def fill(parts: Parts) -> Parts:
-    parts.sync_tools([{"name": f"send_{n}", "description": "Sends a letter to somebody."} for n in range(3)], LAPTOP)
-    parts.sync_registry("server", [{"path": "/post", "name": "Post", "description": "Letters of all sorts."}], LAPTOP)
-    parts.sync_mail("project", [{"key": "atlas", "name": "Atlas"}], LAPTOP)
+    parts.catalogue.sync(
+        [{"name": f"send_{n}", "description": "Sends a letter to somebody."} for n in range(3)], LAPTOP
+    )
+    parts.registry.sync("server", [{"path": "/post", "name": "Post", "description": "Letters of all sorts."}], LAPTOP)
+    parts.mail.sync("project", [{"key": "atlas", "name": "Atlas"}], LAPTOP)
     message = {"key": "m1", "project": "atlas", "from": "ann", "to": ["bob"], "subject": "letter", "body": "Send it."}
-    report = parts.sync_mail("message", [message], LAPTOP)
+    report = parts.mail.sync("message", [message], LAPTOP)
     assert report.count("created") == 1, report
     return parts
 
@@ -55,7 +57,7 @@ def modes(parts: Parts) -> set[tuple[str, bool]]:
     """Search everything; return with what each search ranked, and whether it says that something is missing."""
     tools = parts.tool_search.search(SearchRequest(query="send a letter"), LAPTOP)
     entities = parts.registry_search(RegistrySearchRequest(query="letters"), LAPTOP)
-    mail = parts.message_search(MessageSearchRequest(text="letter send", mode="semantic"), LAPTOP)
+    mail = parts.messages.search(MessageSearchRequest(text="letter send", mode="semantic"), LAPTOP)
     assert tools.tools
     assert entities.servers
     assert mail.results
@@ -108,7 +110,7 @@ def test_what_is_written_by_either_is_found_by_both(filled: Parts, process: Proc
     new = process(NEW)
     new.reindex()
     for parts, name in ((filled, "by_the_old"), (new, "by_the_new")):
-        parts.sync_tools([{"name": name, "description": f"Counts sheep, {name}."}], LAPTOP)
+        parts.catalogue.sync([{"name": name, "description": f"Counts sheep, {name}."}], LAPTOP)
     for parts in (filled, new):
         parts.embed_missing()
     for parts in (filled, new):

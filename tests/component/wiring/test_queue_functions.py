@@ -70,9 +70,9 @@ def embeddings(parts: Parts) -> dict[str, Any]:
 
 def write(parts: Parts, number: int) -> None:
     """Store a skill and as many tools, with the ids 1, 2, ..."""
-    parts.create_skill(NewSkill(id="communication", name="Communication", description="Sends messages."), LAPTOP)
+    parts.skills.create(NewSkill(id="communication", name="Communication", description="Sends messages."), LAPTOP)
     items = [{"name": f"send_{n}", "description": "Sends a message."} for n in range(number)]
-    assert [each.id for each in parts.sync_tools(items, LAPTOP).outcomes] == list(range(1, number + 1))
+    assert [each.id for each in parts.catalogue.sync(items, LAPTOP).outcomes] == list(range(1, number + 1))
 
 
 def test_the_classify_function_does_its_batch(load: Load, parts: Parts) -> None:
@@ -118,9 +118,9 @@ def test_skills_of_one_id_are_aggregated_apart_by_the_keys_in_their_messages(loa
     for number, org in enumerate(("acme", "globex"), 1):
         caller = Caller(org_id=org)
         new = NewSkill(id="communication", name="Communication", description="Sends messages.")
-        keys.append(parts.create_skill(new, caller).key)
-        parts.sync_tools([{"name": f"send_{number}", "description": f"Sends messages of {org}."}], caller)
-        parts.assign_skills({number: [Assignment("communication", 0.9)]}, caller)
+        keys.append(parts.skills.create(new, caller).key)
+        parts.catalogue.sync([{"name": f"send_{number}", "description": f"Sends messages of {org}."}], caller)
+        parts.skills.assign({number: [Assignment("communication", 0.9)]}, caller)
     assert waiting(parts, QueueName.AGGREGATE) == keys == ["communication/acme", "communication/globex"]
 
     aggregate = load("aggregate")
@@ -138,8 +138,8 @@ def test_skills_of_one_id_are_aggregated_apart_by_the_keys_in_their_messages(loa
 def test_the_classify_function_gives_each_tool_the_skill_of_its_organisation(load: Load, parts: Parts) -> None:
     new = NewSkill(id="communication", name="Communication", description="Sends messages.", keywords=("message",))
     for number, caller in enumerate((Caller(org_id="acme"), Caller(org_id="globex"), LAPTOP), 1):
-        parts.create_skill(new, caller)
-        [written] = parts.sync_tools([{"name": "send_message", "description": "Sends messages."}], caller).outcomes
+        parts.skills.create(new, caller)
+        [written] = parts.catalogue.sync([{"name": "send_message", "description": "Sends messages."}], caller).outcomes
         assert written.id == number
     batch = event("sqs_classify")
     batch["Records"] = [

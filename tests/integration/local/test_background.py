@@ -11,7 +11,8 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.queue.memory import MemoryQueue
 from skillroute.core.queue.work import QueueName
 from skillroute.core.settings import LocalSettings
-from skillroute_local.background import Background, PumpParts
+from skillroute.wiring import Parts
+from skillroute_local.background import Background
 
 from tests.doubles import LogRecords
 from tests.e2e.processes import eventually
@@ -80,9 +81,9 @@ def test_a_batch_of_the_pump_is_answered_before_the_next_messages_are_sent(datab
 
     queue = Stuck()
     settings = LocalSettings(database_url=database_url, embedding_provider="hashing", org_in_flight=5)  # type: ignore[arg-type]
-    with closing(PumpParts(settings, queue=queue)) as parts:
+    with closing(Parts(settings, queue=queue, defer=Background)) as parts:
         # WHEN
-        report = parts.sync_tools([{"name": f"t{n}"} for n in range(9)], LAPTOP)
+        report = parts.catalogue.sync([{"name": f"t{n}"} for n in range(9)], LAPTOP)
         assert len(report.outcomes) == 9
         assert queue.depths()[1].ready == 0
         # THEN the messages follow

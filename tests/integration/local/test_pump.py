@@ -67,7 +67,7 @@ class World:
 
     def put(self, *names: str) -> list[int]:
         """Store tools, whose work is published, and return their ids."""
-        report = self.parts.sync_tools([TOOL | {"name": name} for name in names], LAPTOP)
+        report = self.parts.catalogue.sync([TOOL | {"name": name} for name in names], LAPTOP)
         return [outcome.id for outcome in report.outcomes if outcome.id is not None]
 
     def handler(self, fails: Callable[[int], bool] = lambda _: False) -> Consumer:

@@ -16,7 +16,7 @@ LINES = {
     "layers/common/python/skillroute/registry": 5_000,
     "layers/common/python/skillroute/search": 5_000,
     "layers/common/python/skillroute/skills": 9_500,
-    "layers/common/python/skillroute/wiring": 2_000,
+    "layers/common/python/skillroute/wiring": 1_780,
     "local": 26_800,
     "clients/python/skillroute_client": 5_200,
     "benchmarks": 8_800,

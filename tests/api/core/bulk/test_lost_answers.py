@@ -41,9 +41,8 @@ def behind(proxy: FaultyProxy, database_url: str) -> Iterator[TestClient]:
             database_statement_timeout_s=STATEMENT_S,
         )
     )
-    app = create_app(
-        parts.search_routers() + parts.catalog_routers() + parts.skills_routers(), use_cases=parts.use_cases
-    )
+    routers, use_cases = parts.served("search", "catalog", "skills")
+    app = create_app(routers, use_cases=use_cases)
     try:
         yield TestClient(app, raise_server_exceptions=False)
     finally:

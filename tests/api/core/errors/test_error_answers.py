@@ -177,7 +177,7 @@ def test_what_nobody_foresaw_is_found_in_the_log_by_its_id(
     def broken(*_: object) -> object:
         raise RuntimeError("planted")
 
-    monkeypatch.setattr(type(system.parts.read_skills), "get", broken)
+    monkeypatch.setattr(type(system.parts.skills.read), "get", broken)
     with LogRecords().attached() as log:
         response = client.get("/api/v1/skills/mail")
     assert refused(response, 500, "internal_error") == "Internal Server Error"
@@ -190,7 +190,7 @@ def test_who_may_not_is_told_why_by_code(system: System) -> None:
     caller = of_org("acme")
     assert caller.org_id == "acme"
     with pytest.raises(Exception, match="global") as refusal:
-        system.parts.change_skill("shared", {"name": "Ours"}, caller)
+        system.parts.skills.change("shared", {"name": "Ours"}, caller)
     assert refusal.value.code is ErrorCode.GLOBAL_ITEM  # type: ignore[attr-defined]
 
 

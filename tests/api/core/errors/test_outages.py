@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.http.app import create_app
-from skillroute.core.postgres.address import Address, SecretAddress
+from skillroute.core.postgres.address import Address, AddressSource, SecretAddress
 from skillroute.core.settings import LocalSettings
 from skillroute.wiring import Parts
 
@@ -26,12 +26,12 @@ AWAY = "http://127.0.0.1:1"
 
 
 @contextmanager
-def answering(change: Callable[[Parts], None] = lambda _: None, **settings: Any) -> Iterator[TestClient]:
+def answering(address: AddressSource | None = None, **settings: Any) -> Iterator[TestClient]:
     """Lend a client of an app over the real adapters, as `settings` make them."""
-    parts = Parts(LocalSettings(**{"embedding_provider": "hashing", **settings}))
-    change(parts)
+    parts = Parts(LocalSettings(**{"embedding_provider": "hashing", **settings}), address=address)
     try:
-        app = create_app(parts.search_routers() + parts.catalog_routers(), use_cases=parts.use_cases)
+        routers, use_cases = parts.served("search", "catalog")
+        app = create_app(routers, use_cases=use_cases)
         yield TestClient(app, raise_server_exceptions=False)
     finally:
         parts.close()
@@ -90,10 +90,7 @@ def test_a_secret_that_says_something_else(secret: str, logged: str) -> None:
         def read(self, *, again: bool = False) -> str:
             return secret
 
-    def change(parts: Parts) -> None:
-        parts.address = SecretAddress(Kept(), host="db.internal")
-
-    with answering(change, database_secret_arn=ARN) as client:
+    with answering(SecretAddress(Kept(), host="db.internal"), database_secret_arn=ARN) as client:
         assert_only_logged(client, "PostgreSQL cannot be reached", logged)
 
 

@@ -59,7 +59,7 @@ def test_tools_that_are_switched_off_come_back_so_and_are_switched_on_again(
     system: System, client: TestClient, other: System, other_client: TestClient
 ) -> None:
     [off, _] = system.put("off", "on")
-    system.parts.switch_item(off, LAPTOP, is_active=False)
+    system.parts.catalogue.switch(off, LAPTOP, is_active=False)
     lines = exported(client)
     stored = "SELECT name, is_active, is_switched_off FROM mcp.tools ORDER BY id"
     assert statuses(imported(other_client, lines)) == {"created"}
@@ -79,7 +79,9 @@ def test_an_organisation_exports_what_is_its_own(system: System) -> None:
     suffixes = {None: "_of_all", "acme": "_of_acme", "globex": "_of_globex"}
     for org, suffix in suffixes.items():
         fill(system, org, suffix)
-    everything = {org: b"".join(system.parts.export([], None, of_org(org), limit=1000)).decode() for org in suffixes}
+    everything = {
+        org: b"".join(system.parts.portable.export([], None, of_org(org), limit=1000)).decode() for org in suffixes
+    }
     # THEN nobody's lines name what is another's
     for org, text in everything.items():
         assert {of for of, suffix in suffixes.items() if suffix in text} == {org}
@@ -88,11 +90,11 @@ def test_an_organisation_exports_what_is_its_own(system: System) -> None:
 def test_an_organisation_imports_what_is_its_own(system: System, client: TestClient, other: System) -> None:
     filled(system)
     lines = exported(client)
-    outcomes = other.parts.import_lines(lines, of_org("acme")).outcomes
+    outcomes = other.parts.portable.import_lines(lines, of_org("acme")).outcomes
     assert [outcome for outcome in outcomes if outcome.status == "failed"] == []
     for table in ("tools", "skill_categories", "skill_suggestions", "registry_entities", "mail_messages"):
         assert other.rows(f"SELECT DISTINCT org_id FROM mcp.{table}") == [["acme"]]
-    assert len(list(other.parts.export([], None, LAPTOP, limit=1000))) == 1
+    assert len(list(other.parts.portable.export([], None, LAPTOP, limit=1000))) == 1
 
 
 def test_a_global_skill_is_named_and_not_taken_along(system: System, other: System) -> None:
@@ -100,14 +102,16 @@ def test_a_global_skill_is_named_and_not_taken_along(system: System, other: Syst
     system.create("garden", description="Water the plants of the garden.")
     [tool] = system.put("water", caller=of_org("acme"))
     system.assign(tool, of_org("acme"), garden=0.9)
-    *lines, _ = (json.loads(line) for line in system.parts.export([], None, of_org("acme"), limit=100))
+    *lines, _ = (json.loads(line) for line in system.parts.portable.export([], None, of_org("acme"), limit=100))
     assert [line["kind"] for line in lines] == ["tool"]
     # WHEN it is imported where there is no such skill
-    [outcome] = other.parts.import_lines(lines, of_org("acme")).outcomes
+    [outcome] = other.parts.portable.import_lines(lines, of_org("acme")).outcomes
     # THEN the line fails, and says why
     assert (outcome.status, outcome.field) == ("failed", "skills.assigned.0.skill_id")
     other.create("garden", description="Water the plants of the garden.")
-    assert [outcome.status for outcome in other.parts.import_lines(lines, of_org("acme")).outcomes] == ["created"]
+    assert [outcome.status for outcome in other.parts.portable.import_lines(lines, of_org("acme")).outcomes] == [
+        "created"
+    ]
 
 
 def test_what_is_there_is_written_over(system: System, client: TestClient) -> None:

@@ -38,12 +38,12 @@ def test_pages_are_one_moment_or_the_end_says_what_changed(system: System, clien
     ("change", "kind"),
     [
         (lambda system, ids: system.assign(ids["item"], garden=0.5), "tool"),
-        (lambda system, ids: system.parts.catalogue.delete(ids["item"], LAPTOP), "tool"),
+        (lambda system, ids: system.parts.catalogue.read.delete(ids["item"], LAPTOP), "tool"),
         (lambda system, ids: system.change("garden", parent_domain="home"), "skill"),
-        (lambda system, ids: system.parts.review_suggestions.reject(ids["suggestion"], None, LAPTOP), "suggestion"),
+        (lambda system, ids: system.parts.skills.review.reject(ids["suggestion"], None, LAPTOP), "suggestion"),
         (lambda system, ids: system.sql("UPDATE mcp.registry_entities SET is_enabled = false"), "server"),
-        (lambda system, ids: system.parts.mail.delete("product", ids["product"], LAPTOP), "product"),
-        (lambda system, ids: system.parts.mail.acknowledge(ids["message"], "planner", LAPTOP), "message"),
+        (lambda system, ids: system.parts.mail.read.delete("product", ids["product"], LAPTOP), "product"),
+        (lambda system, ids: system.parts.mail.read.acknowledge(ids["message"], "planner", LAPTOP), "message"),
     ],
 )
 def test_every_change_between_two_pages_is_seen(system: System, client: TestClient, change: Any, kind: str) -> None:
@@ -57,10 +57,10 @@ def test_every_change_between_two_pages_is_seen(system: System, client: TestClie
 def test_what_another_organisation_changes_changes_nothing_for_this_one(system: System) -> None:
     fill(system, "acme", "_a")
     caller = of_org("acme")
-    last = json.loads(system.parts.export([], None, caller, limit=1)[-1])
+    last = json.loads(system.parts.portable.export([], None, caller, limit=1)[-1])
     fill(system, "globex", "_b")
     fill(system, None, "_c")
-    assert json.loads(system.parts.export([], last["after"], caller, limit=1000)[-1])["changed"] == []
+    assert json.loads(system.parts.portable.export([], last["after"], caller, limit=1000)[-1])["changed"] == []
 
 
 def test_a_kind_alone_is_exported_where_it_is_asked_for(system: System, client: TestClient) -> None:

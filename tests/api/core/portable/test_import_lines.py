@@ -119,7 +119,7 @@ def test_a_tool_that_is_switched_on_stays_inactive_while_its_server_is_disabled(
     client: TestClient, system: System
 ) -> None:
     [tool, _] = system.put("cut", "mix", server="film")
-    system.parts.switch_item(tool, LAPTOP, is_active=False)
+    system.parts.catalogue.switch(tool, LAPTOP, is_active=False)
     client.put("/api/v1/servers", json=[{"name": "film", "description": "Films.", "is_enabled": False}])
     line = {"kind": "tool", "server": "film", "name": "cut", "is_switched_off": False}
     assert statuses(imported(client, [line])) == {"updated"}

@@ -80,7 +80,7 @@ def test_events_are_as_the_document_says(system: System) -> None:
     system.chat.reply = {"description": "Encoding, decoding and cutting films."}
     system.create("films", description="Whatever has to do with films.")
     system.assign(system.put("play")[0], films=0.9)
-    system.parts.describe_skill("films", LAPTOP)
+    system.parts.classification.describe("films", LAPTOP)
     failed = FailedWork(system.parts.database, system.notifier, tool_names, max_receives=1)
     failed(QueueName.CLASSIFY, {"1": "throttled"}, {"1": 1})
     failed.unreadable(QueueName.AGGREGATE, "5f1c", "it is no JSON", 1)

@@ -48,9 +48,9 @@ def test_suggestions_of_deleted_tools_of_one_name_stay_two(
     system.classifier.answers["search"] = proposing("Web search")
     system.classify(*tools)
     for place, suggestion in enumerate(system.suggestions()):
-        system.parts.review_suggestions.reject(suggestion.id, f"reason {place}", LAPTOP)
+        system.parts.skills.review.reject(suggestion.id, f"reason {place}", LAPTOP)
     for tool in tools:
-        system.parts.catalogue.delete(tool, LAPTOP)
+        system.parts.catalogue.read.delete(tool, LAPTOP)
     stored = "SELECT source_tool_name, review_reason FROM mcp.skill_suggestions ORDER BY id"
     assert system.rows(stored) == [["search", "reason 0"], ["search", "reason 1"]]
     # WHEN they are imported, together or one by one
@@ -71,7 +71,7 @@ def test_an_open_suggestion_that_was_decided_since_makes_room_for_the_next(
     system.classifier.answers["cut"] = proposing("Films")
     system.classify(tool)
     assert statuses(imported(other_client, exported(client))) == {"created"}
-    system.parts.review_suggestions.reject(system.suggestions()[0].id, "silly", LAPTOP)
+    system.parts.skills.review.reject(system.suggestions()[0].id, "silly", LAPTOP)
     system.classifier.answers["cut"] = proposing("Video")
     system.put("cut", description="Cuts a film into pieces.")
     system.classify(tool)

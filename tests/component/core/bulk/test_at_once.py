@@ -31,7 +31,7 @@ def test_of_four_that_put_the_same_at_once_one_creates_each(
     def write(place: int) -> Any:
         given = things if place % 2 else things[::-1]
         if kind == "tool":
-            return system.parts.sync_tools(given, of_org("acme"))
+            return system.parts.catalogue.sync(given, of_org("acme"))
         return system.put_entities(*given, kind=kind)
 
     outcomes = [outcome for report in in_threads(4, write) for outcome in report.outcomes]

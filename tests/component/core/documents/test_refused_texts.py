@@ -41,15 +41,15 @@ def picky(system: System) -> System:
 
 
 def put(system: System, *items: Any, caller: Any = LAPTOP) -> Any:
-    return system.parts.sync_tools(list(items), caller)
+    return system.parts.catalogue.sync(list(items), caller)
 
 
 def put_entity(system: System, kind: EntityKind = "server", **said: Any) -> Any:
-    return system.parts.sync_registry(kind, [{"path": "/c7", "name": "Context7", **said}], LAPTOP)
+    return system.parts.registry.sync(kind, [{"path": "/c7", "name": "Context7", **said}], LAPTOP)
 
 
 def put_mail(system: System, kind: MailKind, *things: Any) -> Any:
-    return system.parts.sync_mail(kind, list(things), LAPTOP)
+    return system.parts.mail.sync(kind, list(things), LAPTOP)
 
 
 def stored(system: System) -> dict[str, str]:
@@ -139,7 +139,7 @@ def test_items_say_when_it_is_their_server_that_is_refused(picky: System) -> Non
 def test_an_agent_is_refused_beside_one_that_is_not(picky: System) -> None:
     agents = [{"name": "Planner", "path": "/a"}, {"name": "Poison", "path": "/b"}]
     for _ in range(2):
-        report = picky.parts.sync_registry("agent", agents, LAPTOP)
+        report = picky.parts.registry.sync("agent", agents, LAPTOP)
         assert [each.is_refused for each in report.outcomes] == [False, True]
 
 
@@ -356,7 +356,7 @@ def test_when_it_cannot_be_told_whether_vectors_are_missing_the_answer_says_so(p
 def test_messages_without_any_vector_are_searched_by_words_and_the_answer_says_so(picky: System) -> None:
     put_mail(picky, "project", {"key": "atlas", "name": "Atlas"})
     put_mail(picky, "message", message(subject="Poison", body="An antidote."))
-    found = picky.parts.message_search(MessageSearchRequest(text="antidote", mode="semantic", explain=True), LAPTOP)
+    found = picky.parts.messages.search(MessageSearchRequest(text="antidote", mode="semantic", explain=True), LAPTOP)
     assert (len(found.results), found.mode) == (1, "lexical")
     assert found.explain is not None
     assert found.explain.downgrade_reason == "feature_unavailable"

@@ -94,7 +94,7 @@ def test_work_that_always_fails_does_not_stop_the_other_work_of_its_organisation
 def test_a_batch_that_is_done_publishes_the_next_without_the_relay(narrow: System, queue: Clocked) -> None:
     # GIVEN one organisation alone, with five times what it may have in flight
     tool_ids = import_of(narrow, 5 * MAX_COUNT)
-    consume = classify_consumer(narrow.parts.classify_tools, narrow.parts.failed_work)
+    consume = classify_consumer(narrow.parts.classification.classify, narrow.parts.failed_work)
     narrow.parts.dispatch()
     # WHEN
     batches = 0

@@ -89,7 +89,7 @@ def test_more_than_a_batch_is_published_to_the_last(queued: System, queue: Clock
 
 def test_a_tool_that_is_deleted_while_it_waits_waits_no_more(queued: System) -> None:
     [tool_id] = queued.put("t")
-    queued.parts.catalogue.delete(tool_id, LAPTOP)
+    queued.parts.catalogue.read.delete(tool_id, LAPTOP)
     assert queued.waiting("classify") == []
 
 
@@ -382,7 +382,7 @@ def test_a_message_that_comes_twice_finds_its_work_done(queued: System) -> None:
 def test_work_for_a_skill_that_was_deleted_is_done_with(queued: System) -> None:
     queued.create("mail")
     queued.tool("t", at(0.5), skills=["mail"])
-    queued.parts.change_skill.delete("mail", LAPTOP)
+    queued.parts.skills.change.delete("mail", LAPTOP)
     assert queued.parts.aggregate_skill("mail") is False
     assert queued.waiting("aggregate") == []
 
@@ -411,8 +411,8 @@ def test_changes_of_deleted_items_are_pruned_when_they_are_old_and_no_others(sys
     system.create("stays")
     system.create("goes")
     for tool_id in (gone, young):
-        system.parts.catalogue.delete(tool_id, LAPTOP)
-    system.parts.change_skill.delete("goes", LAPTOP)
+        system.parts.catalogue.read.delete(tool_id, LAPTOP)
+    system.parts.skills.change.delete("goes", LAPTOP)
     system.sql(
         "UPDATE mcp.index_changes SET changed_at = changed_at - interval '8 days' "
         f"WHERE item_id <> '{young}' OR collection <> 'mcp_unified_search'"
@@ -430,8 +430,8 @@ def test_a_replica_that_slept_longer_than_changes_are_kept_reads_everything_anew
     assert sorted(system.names(strategy="direct")) == ["a", "b"]
     built = system.index
     # GIVEN a tool and a skill that are deleted while this replica sleeps, and changes that are pruned before it wakes
-    system.parts.catalogue.delete(a, LAPTOP)
-    system.parts.change_skill.delete("mail", LAPTOP)
+    system.parts.catalogue.read.delete(a, LAPTOP)
+    system.parts.skills.change.delete("mail", LAPTOP)
     system.sql("UPDATE mcp.index_changes SET changed_at = changed_at - interval '8 days'")
     assert system.parts.relay().pruned == 2
     # THEN
@@ -449,7 +449,7 @@ def test_a_replica_that_slept_longer_than_changes_are_kept_reads_everything_anew
 def test_for_who_reads_everything_anew_nothing_was_pruned(system: System, start_anew: str) -> None:
     # A database that is restored elsewhere counts transactions from the start: all would be before what was pruned.
     [tool_id] = system.put("gone")
-    system.parts.catalogue.delete(tool_id, LAPTOP)
+    system.parts.catalogue.read.delete(tool_id, LAPTOP)
     system.sql("UPDATE mcp.index_changes SET changed_at = changed_at - interval '8 days'")
     assert system.parts.relay().pruned == 1
     [[epoch, is_pruned]] = system.rows("SELECT epoch, pruned_to > '0' FROM mcp.index_state")

@@ -17,7 +17,7 @@ def test_a_rebuild_counts_what_it_reads_before_and_after(system: System, log: Lo
     system.sql("UPDATE mcp.skill_categories SET is_active = false WHERE id = 'attic'")
     system.sql("UPDATE mcp.skill_categories SET is_active = false, deleted_at = now() WHERE id = 'cellar'")
     system.sql("UPDATE mcp.tools SET is_active = false WHERE name = 'prune'")
-    system.parts.sync_registry("server", [{"name": "shed", "description": "Tools."}], LAPTOP)
+    system.parts.registry.sync("server", [{"name": "shed", "description": "Tools."}], LAPTOP)
     system.store_message("approval")  # with its project and two agents
     # WHEN
     with system.replica.current():

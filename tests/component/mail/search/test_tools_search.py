@@ -23,7 +23,7 @@ class Tools:
     """The two tools over a system; every answer is what its schema says."""
 
     def __init__(self, system: System) -> None:
-        self._tools = system.parts.message_tools
+        self._tools = system.parts.messages.tools
 
     def search(self, query: str = "approval", *, caller: Caller = LAPTOP, **arguments: Any) -> dict[str, Any]:
         budget = arguments.pop("budget", None)

@@ -35,7 +35,7 @@ def find(database_url: str) -> Iterator[Find]:
         tools.append({name: tool[name] for name in ("name", "description")})
     every = list(servers.values())
     for start in range(0, len(every), 100):
-        report = parts.sync_registry("server", every[start : start + 100], LAPTOP)
+        report = parts.registry.sync("server", every[start : start + 100], LAPTOP)
         assert report.count("created") == len(every[start : start + 100])
 
     def search(query: str, fusion: Fusion) -> list[str]:

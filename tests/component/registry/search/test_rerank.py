@@ -35,7 +35,7 @@ def registry(system: System, reranker: WordReranker, monkeypatch: pytest.MonkeyP
 
 
 def use(system: System, reranker: Reranker | None) -> None:
-    system.parts.reranker = reranker  # type: ignore[misc]
+    vars(system.parts)["reranker"] = reranker
 
 
 def found(answer: RegistrySearchResponse) -> tuple[list[str], list[str], list[str]]:

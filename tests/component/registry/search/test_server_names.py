@@ -71,7 +71,7 @@ def test_a_name_that_may_mean_two_means_none_until_one_of_them_is_gone(system: S
     assert system.parts.verify().findings == []
     # AND the first has it again once the second is gone
     assert other.id is not None
-    system.parts.registry.delete("server", other.id, LAPTOP)
+    system.parts.registry.read.delete("server", other.id, LAPTOP)
     assert (count(system, one), len(system.entity_words(one, Place.TOOL))) == (1, 1)
     assert searched(system) == set()
     assert system.parts.verify().findings == []
@@ -124,7 +124,7 @@ def test_deleting_a_server_deletes_its_tools_however_they_name_it_and_no_others(
         system.put(f"tool-{nth}", server=name, **LOG)
 
     assert server is not None
-    system.parts.registry.delete("server", server, LAPTOP)
+    system.parts.registry.read.delete("server", server, LAPTOP)
 
     assert active(system) == {"tool-2": True}
 
@@ -152,6 +152,6 @@ def test_a_name_that_no_item_has_any_more_is_neither_shown_nor_warned_of(system:
     (log,) = system.put("log", server="Git", **LOG)
     one = system.put_server("/com.example/git", name="com.example/git").id
     assert system.entity(one).item_servers == ("Git",)
-    system.parts.catalogue.delete(log, LAPTOP)
+    system.parts.catalogue.read.delete(log, LAPTOP)
     assert system.entity(one).item_servers == ()
     assert system.put_server("/org.other/git", name="org.other/git").warnings == ()

@@ -204,7 +204,7 @@ def test_where_the_index_fails_nothing_is_said_not_to_fit(known: System) -> None
 
 def test_a_reranker_has_the_time_of_one_search(known: System) -> None:
     reranker = WordReranker({"calendar": 14.0})
-    known.parts.reranker = reranker  # type: ignore[misc]
+    vars(known.parts)["reranker"] = reranker
     answer = asked(known, MEET, MAIL, mode="hybrid_rerank")
     assert answer.metadata.search_mode == "hybrid_rerank"
     first, second = (timeout_s for _, _, timeout_s in reranker.asked)

@@ -40,7 +40,7 @@ def known(system: System, reranker: WordReranker, monkeypatch: pytest.MonkeyPatc
 
 
 def with_reranker(system: System, reranker: Reranker | None) -> None:
-    system.parts.reranker = reranker  # type: ignore[misc]
+    vars(system.parts)["reranker"] = reranker
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

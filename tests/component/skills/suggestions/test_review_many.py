@@ -32,7 +32,7 @@ def system(system: System) -> System:
 
 
 def review(system: System, *decisions: GroupDecision, caller: Caller = ADMIN) -> list[DecisionOutcome]:
-    return system.parts.review_many(decisions, caller)
+    return system.parts.skills.review_many(decisions, caller)
 
 
 def approve(name: str | None = None, **given: Any) -> GroupDecision:
@@ -48,7 +48,7 @@ def merge(name: str | None = None, *, into: str, **given: Any) -> GroupDecision:
 
 
 def groups(system: System, caller: Caller = LAPTOP, status: str = "pending", **page: int) -> list[SuggestionGroup]:
-    found, _ = system.parts.review_suggestions.groups(
+    found, _ = system.parts.skills.review.groups(
         SuggestionStatus(status), caller, **{"limit": 100, "offset": 0, **page}
     )
     return [group for group, _ in found]
@@ -75,7 +75,7 @@ def test_names_come_once_the_most_frequent_first_with_their_oldest_suggestions(s
 def test_groups_come_in_pages_and_say_how_many_there_are(system: System) -> None:
     for number, name in enumerate(("Video", "Audio", "Garden")):
         suggested(system, *(f"{name}_{n}" for n in range(number + 1)), name=name)
-    page = system.parts.review_suggestions.groups
+    page = system.parts.skills.review.groups
     found, total = page(SuggestionStatus.PENDING, LAPTOP, limit=2, offset=1)
     assert ([group.suggested_name for group, _ in found], total) == (["Audio", "Video"], 3)
     assert page(SuggestionStatus.PENDING, LAPTOP, limit=2, offset=3) == ([], 3)
@@ -84,7 +84,7 @@ def test_groups_come_in_pages_and_say_how_many_there_are(system: System) -> None
 
 def test_a_group_says_whether_there_is_a_skill_of_its_id(system: System) -> None:
     suggested(system, "encode", name="Video")
-    known = system.parts.review_suggestions.groups
+    known = system.parts.skills.review.groups
     assert known(SuggestionStatus.PENDING, LAPTOP, limit=9, offset=0)[0][0][1] is False
     system.create("video")
     assert known(SuggestionStatus.PENDING, LAPTOP, limit=9, offset=0)[0][0][1] is True
@@ -101,7 +101,7 @@ def test_an_organisation_sees_its_own_groups_and_global_ones_apart(system: Syste
 def test_suggestions_are_listed_by_their_name(system: System) -> None:
     suggested(system, "cut", "join", name="Video")
     suggested(system, "water", name="Gardening")
-    page = system.parts.review_suggestions.page
+    page = system.parts.skills.review.page
     found, total = page(SuggestionStatus.PENDING, LAPTOP, name="vi-deo", limit=1, offset=0)
     assert ([one.source_tool_name for one in found], total) == (["cut"], 2)
 
@@ -240,13 +240,13 @@ def test_an_organisation_decides_on_its_own_suggestions_only(system: System) -> 
 
 def _named(system: System, name: str) -> list[Any]:
     rows = system.rows("SELECT id, org_id FROM mcp.skill_suggestions WHERE suggested_name = :name", name=name)
-    return [system.parts.review_suggestions.get(id_, of_org(org)) for id_, org in rows]
+    return [system.parts.skills.review.get(id_, of_org(org)) for id_, org in rows]
 
 
 def test_a_suggestion_that_others_decide_on_meanwhile_fails_alone(system: System) -> None:
     suggested(system, "cut", "join", "encode", name="Video")
     ids = [one.id for one in system.suggestions()]
-    meanwhile = once(lambda: system.parts.review_suggestions.reject(ids[1], None, LAPTOP))
+    meanwhile = once(lambda: system.parts.skills.review.reject(ids[1], None, LAPTOP))
     system.database.before_transact = meanwhile
     [outcome] = review(system, approve("Video"))
     assert codes(outcome) == {ids[1]: "already_decided"}
@@ -307,7 +307,7 @@ def _after(number: int, do: Any) -> Any:
 def test_decisions_for_which_there_is_no_time_are_not_begun(system: System) -> None:
     suggested(system, "cut", name="Video")
     parts = system.parts
-    late = ReviewMany(parts.database, parts.prepare_skill, parts.review_suggestions, within_s=0.0)
+    late = ReviewMany(parts.database, parts.prepare_skill, parts.skills.review, within_s=0.0)
     [outcome] = late([approve("Video")], ADMIN)
     assert outcome.error is not None and outcome.error.code == "not_begun"
     assert len(system.suggestions()) == 1
@@ -317,7 +317,7 @@ def test_decisions_for_which_the_answer_has_no_room_are_not_begun(system: System
     suggested(system, "cut", name="Video")
     suggested(system, "mix", name="Audio")
     parts = system.parts
-    small = ReviewMany(parts.database, parts.prepare_skill, parts.review_suggestions, room=2_000)
+    small = ReviewMany(parts.database, parts.prepare_skill, parts.skills.review, room=2_000)
     # GIVEN a decision whose errors take the room that there is
     nobodys = [*range(1000, 1010)]
     first, second = small([reject(ids=nobodys), reject("Video")], ADMIN)
@@ -355,7 +355,7 @@ def test_descriptions_are_decided_on_by_their_ids(system: System) -> None:
     system.create("media")
     system.create("film")
     system.chat.reply = {"description": "Cutting and joining films."}
-    one, other = (system.parts.describe_skill(skill, LAPTOP).id for skill in ("media", "film"))
+    one, other = (system.parts.classification.describe(skill, LAPTOP).id for skill in ("media", "film"))
     [merged] = review(system, merge(ids=[one], into="film"))
     assert codes(merged) == {one: "not_a_new_skill"}
     approved, rejected = review(system, approve(ids=[one]), reject(ids=[other]))
@@ -368,7 +368,7 @@ def _described(system: System, *skills: str) -> list[int]:
     for skill in skills:
         system.create(skill)
         system.chat.reply = {"description": f"Whatever is about {skill}."}
-        ids.append(system.parts.describe_skill(skill, LAPTOP).id)
+        ids.append(system.parts.classification.describe(skill, LAPTOP).id)
     return ids
 
 
@@ -381,7 +381,7 @@ def test_descriptions_that_there_is_no_time_for_are_not_begun(system: System) ->
 
     system.database.before_transact = a_second_each
     review_many = ReviewMany(
-        parts.database, parts.prepare_skill, parts.review_suggestions, within_s=1.0, clock=lambda: now[0]
+        parts.database, parts.prepare_skill, parts.skills.review, within_s=1.0, clock=lambda: now[0]
     )
     [outcome] = review_many([approve(ids=ids)], ADMIN)
     assert 0 < len(outcome.decided) < 3

@@ -84,5 +84,5 @@ def test_inside_postgresql_requests_are_compared_as_well(
 def test_functions_that_write_have_no_replica_and_ask_postgresql(world: System, index: str) -> None:
     settings = world.settings.model_copy(update={"lambda_function": "classify", "index": index})
     parts = Parts(settings, embedder=world.embedder, replica=world.replica, database=world.database)
-    assert isinstance(parts.requests_index, PostgresReplica)
-    assert world.parts.requests_index is world.replica
+    assert isinstance(parts.requests.index, PostgresReplica)
+    assert world.parts.requests.index is world.replica

@@ -71,7 +71,7 @@ def test_what_a_person_writes_while_the_model_thinks_stays(world: System, model:
 
 def test_a_tool_that_changes_before_they_are_stored_does_not_get_those_of_its_former_text(world: System) -> None:
     [tool_id] = world.put("forecast", description="Of rain.")
-    write = world.parts.write_requests
+    write = world.parts.requests.write
     nearest = write._nearest
 
     def change_first(*asked: Any) -> Any:
@@ -175,20 +175,20 @@ def test_prompts_and_resources_get_none(world: System, model: Model) -> None:
 
 def test_switched_off_tools_get_theirs_too(world: System) -> None:
     [tool_id] = world.put("forecast")
-    world.parts.switch_item(tool_id, is_active=False, caller=LAPTOP)
+    world.parts.catalogue.switch(tool_id, is_active=False, caller=LAPTOP)
     world.classify(tool_id)
     assert requests_of(world, tool_id) == BY_MODEL
 
 
 def test_one_item_of_many_is_left_where_it_went_meanwhile(world: System) -> None:
     kept, gone = world.put("forecast", "rain_radar")
-    nearest = world.parts.write_requests._nearest
+    nearest = world.parts.requests.write._nearest
 
     def delete_first(*asked: Any) -> Any:
-        world.parts.catalogue.delete(gone, LAPTOP, None)
+        world.parts.catalogue.read.delete(gone, LAPTOP, None)
         return nearest(*asked)
 
-    world.parts.write_requests._nearest = delete_first  # type: ignore[assignment]
+    world.parts.requests.write._nearest = delete_first  # type: ignore[assignment]
     world.classify(kept, gone)
 
     assert requests_of(world, kept) == BY_MODEL

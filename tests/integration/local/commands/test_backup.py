@@ -13,6 +13,7 @@ import httpx
 import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.wiring.portable import portable_kinds
 from skillroute_client import Retry
 from skillroute_client.lines import KINDS
 from skillroute_local.client import PATIENT, Client
@@ -107,7 +108,7 @@ def counted(report: ImportReport) -> dict[str, dict[str, int]]:
 
 
 def test_the_command_line_knows_the_kinds_of_the_api(system: System) -> None:
-    assert tuple(portable.kind for portable in system.parts.portable_kinds(system.database)) == KINDS
+    assert tuple(portable.kind for portable in portable_kinds(system.parts, system.database)) == KINDS
 
 
 def test_a_backup_is_recognised_by_its_lines_and_restores_everything(
@@ -175,8 +176,8 @@ def test_a_dry_run_of_many_calls_knows_the_lines_of_those_before(system: System,
         {"key": f"m{number}", "project": "late", "from": "Ann", "to": ["Bob"], "subject": str(number)}
         for number in range(250)
     ]
-    system.parts.sync_mail("project", [project], LAPTOP)
-    system.parts.sync_mail("message", messages, LAPTOP)
+    system.parts.mail.sync("project", [project], LAPTOP)
+    system.parts.mail.sync("message", messages, LAPTOP)
     file = backup(OverApp(system), tmp_path)
     tried, changes = compared(OverApp(other), file)
     assert (tried.problems, tried.notes) == ([], [])

@@ -80,7 +80,7 @@ def test_it_finds_what_the_service_finds_with_the_same_scores(
     for row in rows:
         listed[row["server"]].append(Listed(row["type"], row["name"], row))
     try:
-        assert all(outcome.id for outcome in parts.sync_tools(rows, LAPTOP).outcomes)
+        assert all(outcome.id for outcome in parts.catalogue.sync(rows, LAPTOP).outcomes)
         for server, items in listed.items():
             assert catalogue.put(server, items) == []
 

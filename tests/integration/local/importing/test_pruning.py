@@ -233,7 +233,7 @@ class TestWhatIsRemoved:
     ) -> None:
         imported(client, file, lines(["hoe", "rake"]))
         [[rake]] = system.rows("SELECT id FROM mcp.tools WHERE name = 'rake'")
-        system.parts.switch_item(rake, LAPTOP, is_active=False)
+        system.parts.catalogue.switch(rake, LAPTOP, is_active=False)
         imported(client, file, lines(["hoe"]), ALL)
         imported(client, file, lines(["hoe", "rake"]), ALL)
         assert system.rows("SELECT is_active, metadata FROM mcp.tools WHERE id = :id", id=rake) == [[False, {}]]
@@ -241,7 +241,7 @@ class TestWhatIsRemoved:
     def test_what_somebody_switched_off_is_not_switched_on(self, system: System, client: OverApp, file: Path) -> None:
         imported(client, file, lines(["hoe"]))
         [[hoe]] = system.rows("SELECT id FROM mcp.tools")
-        system.parts.switch_item(hoe, LAPTOP, is_active=False)
+        system.parts.catalogue.switch(hoe, LAPTOP, is_active=False)
         imported(client, file, lines(["hoe"]), ALL)
         assert searched(system) == []
 

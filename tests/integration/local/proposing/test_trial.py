@@ -35,20 +35,20 @@ class World:
         self.classifier = ScriptedClassifier()
         settings = LocalSettings(database_url=url, index_optimize_above=5000)
         self.parts = Parts(settings, embedder=HashingEmbedder(), classifier=self.classifier)
-        self.parts.create_skill(NewSkill(id="markets", name="Markets", description="Shares and quotes."), LAPTOP)
-        done = self.parts.sync_tools([tool(name, f"About {name}.", server="acme") for name in NAMES], LAPTOP)
+        self.parts.skills.create(NewSkill(id="markets", name="Markets", description="Shares and quotes."), LAPTOP)
+        done = self.parts.catalogue.sync([tool(name, f"About {name}.", server="acme") for name in NAMES], LAPTOP)
         self.ids = [outcome.id for outcome in done.outcomes if outcome.id is not None]
         person = {self.ids[2]: [Assignment("markets", 1.0)]}
-        self.parts.assign_skills(person, LAPTOP, AssignmentSource.HUMAN_MANUAL)
+        self.parts.skills.assign(person, LAPTOP, AssignmentSource.HUMAN_MANUAL)
         self.classify(get_stock_level=proposing(markets=0.6), get_share_price=proposing(markets=0.9))
 
     def classify(self, **answers: Classification | SkillrouteError) -> None:
         self.classifier.answers = dict(answers)
-        self.parts.classify_tools(self.ids)
+        self.parts.classification.classify(self.ids)
 
     def skills(self) -> list[str | None]:
         """Return the primary skill of each tool."""
-        return [self.parts.catalogue.get(id_, LAPTOP).primary_skill_id for id_ in self.ids]
+        return [self.parts.catalogue.read.get(id_, LAPTOP).primary_skill_id for id_ in self.ids]
 
     def waiting(self) -> set[str]:
         found = self.parts.database.read(lambda session: OutboxRepository(session).waiting(QueueName.CLASSIFY, 100))
@@ -100,7 +100,7 @@ def test_tools_that_are_queued_again_keep_their_skill_until_they_are_classified(
     assert world.waiting() == {str(world.ids[0])}
 
     # AND then the classifier is asked, though nothing about the tool changed
-    world.parts.create_skill(STOCK, LAPTOP)
+    world.parts.skills.create(STOCK, LAPTOP)
     world.classify(get_stock_level=proposing(inventory=0.8))
     assert world.skills() == ["inventory", "markets", "markets"]
 
@@ -124,12 +124,12 @@ def test_what_is_taken_back_is_as_it_was(world: World) -> None:
     # GIVEN a tool that was moved into a new skill
     database = world.parts.database
     kept = remember(database, world.ids)
-    world.parts.create_skill(STOCK, LAPTOP)
+    world.parts.skills.create(STOCK, LAPTOP)
     queue_again(database, world.ids[:1])
     world.classify(get_stock_level=proposing(inventory=0.8))
 
     # WHEN that is taken back, and the classifier is asked about what waits
-    take_back(database, ["inventory"], kept, world.parts.change_skill.delete, world.parts.dispatch, LAPTOP)
+    take_back(database, ["inventory"], kept, world.parts.skills.change.delete, world.parts.dispatch, LAPTOP)
     world.classify(get_stock_level=proposing(markets=0.51), get_share_price=proposing(markets=0.52))
 
     # THEN the tool has the assignment that it had, and the skill is gone
@@ -139,7 +139,7 @@ def test_what_is_taken_back_is_as_it_was(world: World) -> None:
     ]
     assert assigned == 0.6
     with pytest.raises(NotFound):
-        world.parts.read_skills.get("inventory", LAPTOP)
+        world.parts.skills.read.get("inventory", LAPTOP)
 
 
 class TestTrial:
@@ -153,7 +153,7 @@ class TestTrial:
 
     def run(self, world: World, rows: list[Row] | None, **answers: Classification) -> object:
         def apply() -> Applied:
-            world.parts.create_skill(STOCK, LAPTOP)
+            world.parts.skills.create(STOCK, LAPTOP)
             return Applied(("inventory",), (), ())
 
         moves = world.moves(STOCK)
@@ -167,7 +167,7 @@ class TestTrial:
                 world.classify(**answers)
                 busy = False
 
-        world.parts.dispatch = consume  # type: ignore[assignment,misc]
+        vars(world.parts)["dispatch"] = consume
         trial = Trial(world.parts, None, rows, tolerance=0.01, wait_s=1)
         return trial.run(apply, moves)[1]
 

@@ -22,7 +22,7 @@ from skillroute.wiring.providers import make_chat_model, make_classifier, make_e
 from skillroute.wiring.use_cases import Parts
 
 if TYPE_CHECKING:
-    from fastapi import APIRouter, FastAPI
+    from fastapi import FastAPI
     from starlette.applications import Starlette
 
     from skillroute.core.queue.consumer import Consumer
@@ -48,19 +48,19 @@ __all__ = [
 def search_app(settings: SearchSettings | None = None) -> FastAPI:
     """Return the search function's app; `app.state.parts` closes what it opened."""
     parts = Parts(settings or SearchSettings.load())
-    return _app(parts, parts.search_routers(), "Skillroute search")
+    return _app(parts, "search", "Skillroute search")
 
 
 def catalog_app(settings: CatalogSettings | None = None) -> FastAPI:
     """Return the catalog function's app; `app.state.parts` closes what it opened."""
     parts = Parts(settings or CatalogSettings.load())
-    return _app(parts, parts.catalog_routers(), "Skillroute catalogue")
+    return _app(parts, "catalog", "Skillroute catalogue")
 
 
 def skills_app(settings: SkillsSettings | None = None) -> FastAPI:
     """Return the skills function's app; `app.state.parts` closes what it opened."""
     parts = Parts(settings or SkillsSettings.load())
-    return _app(parts, parts.skills_routers(), "Skillroute skills")
+    return _app(parts, "skills", "Skillroute skills")
 
 
 def mcp_app(settings: McpSettings | None = None) -> Starlette:
@@ -69,11 +69,9 @@ def mcp_app(settings: McpSettings | None = None) -> Starlette:
 
     parts = Parts(settings or McpSettings.load())
     parts.start_ahead()
-    parts.make_mcp_ahead()
-    routes = parts.mcp_plain_routes(parts.access)
-    app = create_plain_app(
-        routes, access=parts.access, too_large=parts.mcp_too_large(), cors_origins=parts.cors_origins
-    )
+    parts.mcp.make_ahead()
+    routes = parts.mcp.plain_routes(parts.access)
+    app = create_plain_app(routes, access=parts.access, too_large=parts.mcp.too_large, cors_origins=parts.cors_origins)
     app.state.parts = parts
     return app
 
@@ -83,7 +81,7 @@ def classify_handler(settings: ClassifySettings | None = None, parts: Parts | No
     from skillroute.skills.classification.consumer import classify_consumer
 
     parts = parts or Parts(settings or ClassifySettings.load())
-    return classify_consumer(parts.classify_tools, parts.failed_work)
+    return classify_consumer(parts.classification.classify, parts.failed_work)
 
 
 def aggregate_handler(settings: AggregateSettings | None = None, parts: Parts | None = None) -> Consumer:
@@ -102,16 +100,11 @@ def relay_handler(settings: RelaySettings | None = None, parts: Parts | None = N
     return relay_consumer(parts.relay, parts.migrate)
 
 
-def _app(parts: Parts, routers: list[APIRouter], title: str) -> FastAPI:
+def _app(parts: Parts, function: str, title: str) -> FastAPI:
     from skillroute.core.http.app import create_app
 
     parts.start_ahead()
-    app = create_app(
-        routers,
-        access=parts.access,
-        use_cases=parts.use_cases,
-        title=title,
-        cors_origins=parts.cors_origins,
-    )
+    routers, use_cases = parts.served(function)
+    app = create_app(routers, access=parts.access, use_cases=use_cases, title=title, cors_origins=parts.cors_origins)
     app.state.parts = parts
     return app

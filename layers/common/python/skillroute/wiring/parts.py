@@ -1,10 +1,11 @@
-"""The parts of one process, each made when it is first asked for."""
+"""The parts that all slices of one process share, each made when it is first asked for."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from skillroute.core.chat.port import ChatModel
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
@@ -15,7 +16,7 @@ from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Database
 from skillroute.core.postgres.follow_up import FollowedDatabase
 from skillroute.core.queue.port import Queue
-from skillroute.core.settings import CoreSettings
+from skillroute.core.settings import ClassifierSettings, CoreSettings, MigrationSettings, RerankSettings
 from skillroute.skills.classification.classifiers.port import Classifier
 from skillroute.wiring.index import make_replica
 from skillroute.wiring.providers import (
@@ -25,6 +26,7 @@ from skillroute.wiring.providers import (
     make_embedder_of,
     make_notifier,
     make_queue,
+    make_reranker,
 )
 from skillroute.wiring.secrets import make_address, make_owner_address, read_logins
 
@@ -32,12 +34,11 @@ if TYPE_CHECKING:
     from skillroute.catalogue.known_requests import KnownRequests
     from skillroute.core.bulk.write import Writer
     from skillroute.core.embedding.query import QueryEmbedder
-    from skillroute.core.http.lanes import Lanes
     from skillroute.core.postgres.address import AddressSource
     from skillroute.core.postgres.pool import Pool
     from skillroute.core.queue.dispatch import Dispatch
     from skillroute.core.rationing.turns import Turns
-    from skillroute.core.rationing.work import Work
+    from skillroute.core.reranking.port import Reranker
     from skillroute.skills.aggregation.aggregate import AggregateSkill
 
 S = TypeVar("S")
@@ -49,6 +50,22 @@ _FILL_S = 4 * 3600.0
 """The most that a reindex goes on filling an index server; the relay goes on from there."""
 
 
+class GivenParts(TypedDict, total=False):
+    """Parts to use instead of the configured ones; None stands for the configured one."""
+
+    address: AddressSource | None
+    embedder: Embedder | None
+    query_embedder: QueryEmbedder | None
+    replica: IndexReplica | None
+    database: Database | None
+    queue: Queue | None
+    classifier: Classifier | None
+    chat: ChatModel | None
+    notifier: Notifier | None
+    defer: Callable[[Callable[[], None]], Callable[[], None]] | None
+
+
+@dataclass(frozen=True, eq=False, init=False)
 class CoreParts:
     """The parts that reach outside: storage, providers, queues, and what happens after each commit.
 
@@ -56,32 +73,18 @@ class CoreParts:
     ----------
     settings : CoreSettings
         Of one function; a part that needs more than they hold raises `ConfigurationError` when it is asked for.
-    embedder, replica, database, queue, classifier, chat, notifier : optional
-        Parts to use instead of the configured ones.
+    **given : optional
+        Parts to use instead of the configured ones, by their names.
     """
 
-    def __init__(
-        self,
-        settings: CoreSettings,
-        *,
-        embedder: Embedder | None = None,
-        replica: IndexReplica | None = None,
-        database: Database | None = None,
-        queue: Queue | None = None,
-        classifier: Classifier | None = None,
-        chat: ChatModel | None = None,
-        notifier: Notifier | None = None,
-    ) -> None:
-        self.settings = settings
-        self._embedder = embedder
-        self._replica = replica
-        self._database = database
-        self._queue = queue
-        self._classifier = classifier
-        self._chat = chat
-        self._notifier = notifier
-        self.use_cases: dict[type, object] = {}
-        """What an app gives its routes, by type: what makes the routes of a slice puts it here."""
+    settings: CoreSettings
+
+    def __init__(self, settings: CoreSettings, **given: Unpack[GivenParts]) -> None:
+        # Where a cached property finds its value: a part that is given is never made.
+        found = {name: part for name, part in given.items() if part is not None}
+        if "database" in found:  # its commits are followed up as those of any other
+            found["storage"] = found.pop("database")
+        vars(self).update(found, settings=settings)
 
     def of(self, kind: type[S]) -> S:
         """Return the settings as those of a function that knows more. Raises `ConfigurationError`."""
@@ -106,7 +109,7 @@ class CoreParts:
     @cached_property
     def storage(self) -> Database:
         """The database whose commits are not followed up."""
-        return self._database or self.pool
+        return self.pool
 
     @cached_property
     def database(self) -> Database:
@@ -119,26 +122,6 @@ class CoreParts:
         return Turns()
 
     @cached_property
-    def work(self) -> Work:
-        """Admission of work: budgets where callers are identified, and turns."""
-        from skillroute.core.rationing.budgets import Budgets, Rates
-        from skillroute.core.rationing.shared import PostgresBudgets
-        from skillroute.core.rationing.work import Work
-        from skillroute.core.settings import WebSettings
-
-        settings = self.of(WebSettings)
-        if settings.auth == "none":
-            return Work(Budgets(Rates()), self.turns)
-        rates = Rates(settings.budget_organisation, settings.budget_caller)
-        return Work(Budgets(rates, PostgresBudgets(lambda: self.database)), self.turns)
-
-    @cached_property
-    def lanes(self) -> Lanes:
-        from skillroute.core.http.lanes import Lanes
-
-        return Lanes(self.work)
-
-    @cached_property
     def feed(self) -> ChangeFeed:
         from skillroute.wiring.index import make_feed
 
@@ -146,7 +129,7 @@ class CoreParts:
 
     @cached_property
     def embedder(self) -> Embedder:
-        return self._embedder or make_embedder(self.settings)
+        return make_embedder(self.settings)
 
     @cached_property
     def document_embedder(self) -> Embedder:
@@ -168,29 +151,27 @@ class CoreParts:
 
     @cached_property
     def replica(self) -> IndexReplica:
-        return self._replica or make_replica(
-            self.settings, self.feed, self.pool, self.query_embedder.model, self.address
-        )
+        return make_replica(self.settings, self.feed, self.pool, self.query_embedder.model, self.address)
 
     @cached_property
     def queue(self) -> Queue | None:
-        return self._queue or make_queue(self.settings)
+        return make_queue(self.settings)
 
     @cached_property
     def notifier(self) -> Notifier:
-        return self._notifier or make_notifier(self.settings)
+        return make_notifier(self.settings)
 
     @cached_property
     def chat(self) -> ChatModel | None:
-        from skillroute.core.settings import ClassifierSettings
-
-        return self._chat or make_chat_model(self.of(ClassifierSettings))
+        return make_chat_model(self.of(ClassifierSettings))
 
     @cached_property
     def classifier(self) -> Classifier:
-        from skillroute.core.settings import ClassifierSettings
+        return make_classifier(self.of(ClassifierSettings), self.embedder, self.chat)
 
-        return self._classifier or make_classifier(self.of(ClassifierSettings), self.embedder, self.chat)
+    @cached_property
+    def reranker(self) -> Reranker | None:
+        return make_reranker(self.of(RerankSettings))
 
     @cached_property
     def aggregate_skill(self) -> AggregateSkill:
@@ -227,7 +208,6 @@ class CoreParts:
     def migrate(self) -> list[str]:
         """Bring the database's schema and roles up to date, as the owner; return the migrations that were applied."""
         from skillroute.core.postgres.migrate import LockLimits, migrate
-        from skillroute.core.settings import MigrationSettings
 
         settings = self.of(MigrationSettings)
         address = make_owner_address(settings)()
@@ -267,7 +247,17 @@ class CoreParts:
 
         return KnownRequests(is_on=self.settings.has_packaged_requests)
 
-    def after_commit(self) -> None:
+    @cached_property
+    def defer(self) -> Callable[[Callable[[], None]], Callable[[], None]]:
+        """Wraps the work that follows a commit: nothing does, and writers wait for it, unless another way is given."""
+        return lambda work: work
+
+    @cached_property
+    def after_commit(self) -> Callable[[], None]:
+        """The call after each commit."""
+        return self.defer(self._follow_commit)
+
+    def _follow_commit(self) -> None:
         """Send the work that a commit made, and bring a shared index up to date; replicas look for themselves."""
         self.dispatch()
         if not self.settings.writers_fill_index:
@@ -292,9 +282,7 @@ class CoreParts:
 
     def close(self) -> None:
         """Let go of the index, of the queues and of idle connections."""
-        if "replica" in self.__dict__:
-            self.replica.close()
-        if "queue" in self.__dict__ and self.queue is not None:
-            self.queue.close()
-        if "pool" in self.__dict__:
-            self.pool.close()
+        made = vars(self)
+        for name in ("replica", "queue", "pool"):
+            if name in made and made[name] is not None:
+                made[name].close()

@@ -1,52 +1,34 @@
-"""Wires the use cases that write requests with a language model."""
+"""The use cases that write requests with a language model."""
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING
-
-from skillroute.wiring.registry import RegistryParts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from skillroute.core.documents.replica_port import LendsIndex
-    from skillroute.skills.tool_requests.drafted import Drafted
-    from skillroute.skills.tool_requests.in_bulk import RequestsInBulk
-    from skillroute.skills.tool_requests.write import WriteRequests
+from skillroute.catalogue.set_requests import SetRequests
+from skillroute.core.documents.replica_port import LendsIndex
+from skillroute.registry.servers import RegisteredServers
+from skillroute.skills.tool_requests.in_bulk import RequestsInBulk
+from skillroute.skills.tool_requests.nearest import NearestTools
+from skillroute.skills.tool_requests.write import WriteRequests
+from skillroute.wiring.parts import CoreParts
 
 
-class RequestParts(RegistryParts):
+class RequestUseCases:
     """Checking requests against the tools that are there, and storing them."""
 
-    @cached_property
-    def requests_index(self) -> LendsIndex:
-        """The index that requests are checked with.
+    def __init__(self, core: CoreParts) -> None:
+        self.index = _index(core)
+        nearest = NearestTools(self.index, core.query_embedder, core.database)
+        self.write = WriteRequests(nearest, SetRequests(core.writer, RegisteredServers()))
+        self.in_bulk = RequestsInBulk(core.database, self.write)
 
-        Functions that write have no replica of their own, nor the layer of one: PostgreSQL answers them.
-        """
-        if self.settings.lambda_function is None or self.settings.index_kind in ("server", "postgres"):
-            return self.replica
-        from skillroute.core.documents.index.postgres_replica import PostgresReplica
-        from skillroute.wiring.index import cutters
 
-        return PostgresReplica(self.pool, self.query_embedder.model, cutters())
+def _index(core: CoreParts) -> LendsIndex:
+    """Return the index that requests are checked with.
 
-    @cached_property
-    def write_requests(self) -> WriteRequests:
-        from skillroute.catalogue.set_requests import SetRequests
-        from skillroute.skills.tool_requests.nearest import NearestTools
-        from skillroute.skills.tool_requests.write import WriteRequests
+    Functions that write have no replica of their own, nor the layer of one: PostgreSQL answers them.
+    """
+    if core.settings.lambda_function is None or core.settings.index_kind in ("server", "postgres"):
+        return core.replica
+    from skillroute.core.documents.index.postgres_replica import PostgresReplica
+    from skillroute.wiring.index import cutters
 
-        nearest = NearestTools(self.requests_index, self.query_embedder, self.database)
-        return WriteRequests(nearest, SetRequests(self.writer, self.servers))
-
-    def write_drafted(self, drafted: Sequence[Drafted], org_id: str | None) -> None:
-        """Write requests that came with classifications; what it takes is made for the first of them."""
-        self.write_requests(drafted, org_id)
-
-    @cached_property
-    def requests_in_bulk(self) -> RequestsInBulk:
-        from skillroute.skills.tool_requests.in_bulk import RequestsInBulk
-
-        return RequestsInBulk(self.database, self.write_requests)
+    return PostgresReplica(core.pool, core.query_embedder.model, cutters())

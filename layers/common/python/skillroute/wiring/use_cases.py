@@ -1,27 +1,138 @@
-"""All slices together: the jobs that go over all of them, and the routes of each function."""
+"""All slices together: one property for each, and the jobs that go over all of them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from skillroute.core.settings import RelaySettings, RerankSettings, SearchSettings, WebSettings
-from skillroute.wiring.mcp import McpParts
-from skillroute.wiring.portable import PortableParts
+from skillroute.core.settings import RelaySettings, WebSettings
+from skillroute.wiring.parts import CoreParts
 
 if TYPE_CHECKING:
-    from fastapi import APIRouter
-
     from skillroute.core.documents.embed_missing import EmbedMissing
     from skillroute.core.documents.reindex import Reindex
     from skillroute.core.documents.verify import Verify
     from skillroute.core.http.auth import Access
+    from skillroute.core.http.lanes import Lanes
     from skillroute.core.queue.failed_work import FailedWork
+    from skillroute.core.rationing.work import Work
+    from skillroute.core.recent_searches import RecentSearches
     from skillroute.core.relay import Relay
+    from skillroute.registry.search.search import RegistrySearch
+    from skillroute.search.batch.search import BatchSearch
+    from skillroute.search.search import ToolSearch
+    from skillroute.skills.create import PrepareSkill
+    from skillroute.skills.suggestions.suggest import SuggestSkills
+    from skillroute.wiring.catalogue import CatalogueUseCases
+    from skillroute.wiring.classification import ClassificationUseCases
+    from skillroute.wiring.mail import MailUseCases
+    from skillroute.wiring.mcp import Mcp
+    from skillroute.wiring.messages import MessageUseCases
+    from skillroute.wiring.portable import PortableUseCases
+    from skillroute.wiring.registry import RegistryUseCases
+    from skillroute.wiring.routes import Served
+    from skillroute.wiring.skills import SkillUseCases
+    from skillroute.wiring.tool_requests import RequestUseCases
 
 
-class Parts(PortableParts, McpParts):
-    """All parts of one process, each made when first asked for."""
+@dataclass(frozen=True, eq=False, init=False)
+class Parts(CoreParts):
+    """The parts of one process, and the use cases of each slice over them.
+
+    A slice's module is imported with its property: a function loads only the slices that it serves.
+    """
+
+    @cached_property
+    def catalogue(self) -> CatalogueUseCases:
+        from skillroute.wiring.catalogue import CatalogueUseCases
+
+        return CatalogueUseCases(self)
+
+    @cached_property
+    def registry(self) -> RegistryUseCases:
+        from skillroute.wiring.registry import RegistryUseCases
+
+        return RegistryUseCases(self)
+
+    @cached_property
+    def mail(self) -> MailUseCases:
+        from skillroute.wiring.mail import MailUseCases
+
+        return MailUseCases(self)
+
+    @cached_property
+    def portable(self) -> PortableUseCases:
+        from skillroute.wiring.portable import PortableUseCases
+
+        return PortableUseCases(self)
+
+    @cached_property
+    def skills(self) -> SkillUseCases:
+        from skillroute.wiring.skills import SkillUseCases
+
+        return SkillUseCases(self, self.prepare_skill)
+
+    @cached_property
+    def classification(self) -> ClassificationUseCases:
+        from skillroute.wiring.classification import ClassificationUseCases
+
+        return ClassificationUseCases(self, self.suggest_skills, lambda *drafted: self.requests.write(*drafted))
+
+    @cached_property
+    def requests(self) -> RequestUseCases:
+        from skillroute.wiring.tool_requests import RequestUseCases
+
+        return RequestUseCases(self)
+
+    @cached_property
+    def messages(self) -> MessageUseCases:
+        from skillroute.wiring.messages import MessageUseCases
+
+        return MessageUseCases(self)
+
+    @cached_property
+    def mcp(self) -> Mcp:
+        from skillroute.wiring.mcp import Mcp
+
+        return Mcp(self)
+
+    @cached_property
+    def prepare_skill(self) -> PrepareSkill:
+        from skillroute.skills.create import PrepareSkill
+
+        return PrepareSkill(self.document_embedder, timeout_s=self.settings.query_timeout_s)
+
+    @cached_property
+    def suggest_skills(self) -> SuggestSkills:
+        from skillroute.skills.suggestions.suggest import SuggestSkills
+
+        approve_after = self.settings.auto_approve_after
+        return SuggestSkills(self.database, self.prepare_skill, self.notifier, approve_after=approve_after)
+
+    @cached_property
+    def recent_searches(self) -> RecentSearches:
+        from skillroute.core.recent_searches import RecentSearches
+
+        return RecentSearches()
+
+    @cached_property
+    def tool_search(self) -> ToolSearch:
+        from skillroute.wiring.search import make_tool_search
+
+        return make_tool_search(self, self.recent_searches)
+
+    @cached_property
+    def batch_search(self) -> BatchSearch:
+        from skillroute.wiring.search import make_batch_search
+
+        return make_batch_search(self, self.tool_search)
+
+    @cached_property
+    def registry_search(self) -> RegistrySearch:
+        from skillroute.wiring.search import make_registry_search
+
+        return make_registry_search(self)
 
     @cached_property
     def embed_missing(self) -> EmbedMissing:
@@ -73,84 +184,33 @@ class Parts(PortableParts, McpParts):
         checks = (CheckSkills(self.aggregate_skill), check_entities, check_mail, check_points)
         return Verify(self.database, self.feed, self.replica, checks)
 
+    @cached_property
+    def access(self) -> Access:
+        """Who may call."""
+        from skillroute.wiring.access import make_access
+
+        return make_access(self.of(WebSettings))
+
+    @cached_property
+    def work(self) -> Work:
+        """Admission of work: budgets where callers are identified, and turns."""
+        from skillroute.wiring.access import make_work
+
+        return make_work(self)
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        from skillroute.core.http.lanes import Lanes
+
+        return Lanes(self.work)
+
     @property
     def cors_origins(self) -> tuple[str, ...]:
         """The origins of pages that may ask from a browser."""
         return self.of(WebSettings).cors_origins
 
-    @cached_property
-    def access(self) -> Access:
-        """Who may call."""
-        from skillroute.core.http.auth import iam_access, jwt_access, open_access
-        from skillroute.core.http.claims import TokenRules
-        from skillroute.core.http.iam import admin_roles
+    def served(self, *functions: str) -> Served:
+        """Return the routes and use cases of some functions, or of all (`routes.served`)."""
+        from skillroute.wiring.routes import served
 
-        settings = self.of(WebSettings)
-        if settings.auth == "none":
-            return open_access()
-        if settings.auth == "iam":
-            return iam_access(admin_roles(settings.iam_admins))
-        rules = TokenRules(
-            issuer=settings.jwt_issuer or "",
-            audiences=settings.jwt_audiences,
-            org_claim=settings.jwt_org_claim,
-            agent_claim=settings.jwt_agent_claim,
-            org_required=settings.jwt_require_org,
-            scope_prefix=settings.jwt_scope_prefix,
-        )
-        if settings.jwt_keys is None:
-            return jwt_access(rules)
-        from skillroute.core.http.keys import KeySet
-
-        return jwt_access(rules, KeySet(settings.jwt_keys).claims_of)
-
-    def _let_callers_in(self) -> None:
-        """Give the app what the routes of all slices ask for: who may call, and how much."""
-        from skillroute.core.http.auth import Access
-        from skillroute.core.http.lanes import Lanes
-        from skillroute.core.rationing.work import Work
-
-        self.use_cases |= {Access: self.access, Lanes: self.lanes, Work: self.work}
-
-    def search_routers(self) -> list[APIRouter]:
-        """Return the routes of the search function."""
-        from skillroute.core.documents.refused import RefusedTexts
-        from skillroute.core.documents.verify import Verify
-        from skillroute.core.http import health, verify_routes
-
-        self._let_callers_in()
-        self.use_cases[Verify] = self.verify
-        self.use_cases[health.HealthReport] = health.HealthReport(
-            self.replica,
-            self.query_embedder,
-            RefusedTexts(self.database).count,
-            self.of(SearchSettings).default_mode,
-            self.recent_searches,
-            reranks=self.of(RerankSettings).rerank_provider != "none",
-        )
-        return [
-            *self.tool_search_routers(),
-            *self.registry_search_routers(),
-            *self.message_routers(),
-            verify_routes.router,
-            health.router,
-        ]
-
-    def catalog_routers(self) -> list[APIRouter]:
-        """Return the routes of the catalog function."""
-        self._let_callers_in()
-        return [
-            *self.catalogue_routers(),
-            *self.registry_routers(),
-            *self.mail_routers(),
-            *self.portable_routers(),
-        ]
-
-    def skills_routers(self) -> list[APIRouter]:
-        """Return the routes of the skills function."""
-        self._let_callers_in()
-        return self.skill_routers()
-
-    def mcp_routers(self) -> list[APIRouter]:
-        """Return the routes of the protocol that agents speak."""
-        return self.mcp_routers_of(self.access)
+        return served(self, *functions)

@@ -25,7 +25,7 @@ both = pytest.mark.parametrize("route", [ONE, MANY])
 
 def fill(system: System) -> None:
     """Store a message in a project of a product."""
-    sync = system.parts.sync_mail
+    sync = system.parts.mail.sync
     sync("project", [{"key": "garden", "name": "Garden"}], LAPTOP)
     sync("product", [{"key": "estate", "name": "Estate", "projects": ["garden"]}], LAPTOP)
     message = {"key": "m1", "project": "garden", "from": "BlueLake", "to": ["RedFox"], "subject": "Water the plants"}
@@ -122,7 +122,7 @@ def test_with_the_database_down_it_is_503(system: System, client: TestClient, ro
 
 @both
 def test_without_the_model_it_is_200_and_says_so(system: System, client: TestClient, route: str) -> None:
-    system.parts.message_search._setting = "hybrid"  # the products' tool has no mode of its own
+    system.parts.messages.search._setting = "hybrid"  # the products' tool has no mode of its own
     system.embedder.away = True
     response = ask(client, route)
     assert response.status_code == 200
