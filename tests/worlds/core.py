@@ -96,6 +96,7 @@ class Core:
         self.parts = Parts(
             self.settings,
             embedder=self.embedder,
+            query_embedder=queries,
             replica=self.replica,
             database=self.database,
             queue=queue,
@@ -103,7 +104,6 @@ class Core:
             chat=self.chat,
             notifier=self.notifier,
         )
-        self.parts.query_embedder = queries  # type: ignore[misc]
 
     def _make_replica(self, queries: QueryEmbedder) -> EmbeddedReplica | WatchedReplica:
         if self.settings.index_kind != "postgres":
@@ -130,7 +130,6 @@ class Core:
         if "rows" in self.__dict__:
             give_back(self.url, self.rows)
         self.replica.wait_for_rebuild()  # else it goes on in the next test, whose database is the same
-        self.replica.close()  # the parts close it only if they have used it
         self.parts.close()
         if self._kept is None:
             self.pool.close()

@@ -52,7 +52,8 @@ def gateway_app(system: System, database_url: str) -> Any:
     )
     system.create("shared")
     system.classify(*system.put("tool"))
-    return create_app(parts.skills_routers() + parts.search_routers(), use_cases=parts.use_cases)
+    routers, use_cases = parts.served("skills", "search")
+    return create_app(routers, use_cases=use_cases)
 
 
 VOUCHED = as_gateway_says(good_claims(scope=None, sub=None))

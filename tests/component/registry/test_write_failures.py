@@ -17,6 +17,7 @@ from skillroute.core.postgres.follow_up import FollowedDatabase
 from skillroute.registry import servers as registered_servers
 from skillroute.registry import write as write_entities
 from skillroute.registry.refresh import refresh
+from skillroute.registry.servers import RegisteredServers
 from skillroute.registry.sync import SyncRegistry
 from skillroute.registry.text import Place
 
@@ -56,8 +57,7 @@ class Writer:
 
     def tools(self, *names: str, **fields: Any) -> Report:
         """Put tools of the server c7."""
-        servers = self.system.parts.servers
-        sync = SyncTools(self._writer(), servers)
+        sync = SyncTools(self._writer(), RegisteredServers())
         return sync([item(name, **{"server": "c7", **fields}) for name in names], LAPTOP)
 
     def servers(self, *servers: Any) -> Report:
