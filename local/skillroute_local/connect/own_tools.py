@@ -46,10 +46,10 @@ def own_tools(servers: Iterable[str]) -> list[Json]:
     return [
         {"name": SEARCH, "title": "Search tools", "description": f"{_SEARCH} Connected servers: {shown}.",
          "inputSchema": input_schema(SearchToolsArguments), "annotations": reads,
-         "_meta": client_hints(f"find tools of {shown}", is_always_shown=True)},
+         "_meta": client_hints("find tools for a task across all connected servers", is_always_shown=True)},
         {"name": DETAILS, "title": "Get tool details", "description": _DETAILS,
          "inputSchema": input_schema(answers.DetailsArguments), "annotations": reads,
          "_meta": client_hints("schemas and descriptions of tools that search_tools found", is_always_shown=True)},
         {"name": CALL, "title": "Call a tool", "description": _CALL, "inputSchema": taken,
-         "_meta": client_hints("call a tool that search_tools found", is_always_shown=True)},
+         "_meta": client_hints("call a tool that search_tools found", is_always_shown=True, is_own_answer=False)},
     ]  # fmt: skip

@@ -156,7 +156,11 @@ def test_lists_say_how_long_they_may_be_kept_and_by_whom(client: TestClient, gar
 
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_clients_that_hold_tools_back_are_asked_to_show_the_search(client: TestClient, revision: str) -> None:
-    hints = {tool["name"]: tool["_meta"] for tool in result(client, "tools/list", None, revision)["tools"]}
+    listed = result(client, "tools/list", None, revision)["tools"]
+    if revision == "2025-03-26":
+        assert not any("_meta" in tool for tool in listed), "tools have it from the next revision on"
+        return
+    hints = {tool["name"]: tool["_meta"] for tool in listed}
     assert {name for name, meta in hints.items() if meta.get("anthropic/alwaysLoad")} == {
         "search_tools",
         "get_tool_details",

@@ -53,7 +53,7 @@ export function field(label, control, hint) {
 /** Say below a control why what stands in it is not taken, until it is changed. */
 export function refuse(control, why) {
   const shown = nowShown(control);
-  markRefused(shown, why);
+  markRefused(shown, why, { isNew: true });
   shown.focus();
 }
 
@@ -64,10 +64,10 @@ function nowShown(control) {
   return same?.value === control.value ? same : control;
 }
 
-/** Say below a control why it is refused, and leave the focus where it is. */
-export function markRefused(control, why) {
+/** Say below a control why it is refused; a screen reader announces it only if it is new. */
+export function markRefused(control, why, { isNew = false } = {}) {
   control.refusal?.clear();
-  const says = h("small", { class: "state no refusal", role: "alert", id: `refusal-${++fields}` }, why);
+  const says = h("small", { class: "state no refusal", id: `refusal-${++fields}`, role: isNew ? "alert" : null }, why);
   const described = control.getAttribute("aria-describedby");
   control.refusal = {
     why,

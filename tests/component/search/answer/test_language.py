@@ -83,7 +83,7 @@ def test_after_settings_and_a_reindex_a_request_in_spanish_is_served(
         )
     )
     try:
-        before.sync_tools([{"name": name, "description": said} for name, said in TOOLS.items()], LAPTOP)
+        before.catalogue.sync([{"name": name, "description": said} for name, said in TOOLS.items()], LAPTOP)
         after.reindex()
         assert {sent(request)[0] for request in endpoint.requests} == {uses[0]}
 

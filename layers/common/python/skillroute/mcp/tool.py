@@ -38,15 +38,16 @@ MAX_RESULT_CHARS = 500_000
 """How much of an answer clients are asked to pass on whole: the most that Claude Code takes from a server's word."""
 
 
-def client_hints(hint: str, *, is_always_shown: bool) -> Json:
+def client_hints(hint: str, *, is_always_shown: bool, is_own_answer: bool = True) -> Json:
     """Return the `_meta` of a tool in a list: what clients that hold tools back, or cut answers, go by.
 
-    The keys are Claude Code's; a client that does not know them passes over them.
+    The keys are Claude Code's; a client that does not know them ignores them. The length of an answer is that of this
+    server's own answers alone: one that is passed on may be of any length, and the client knows better.
     """
     return {
         "anthropic/searchHint": hint,
         **({"anthropic/alwaysLoad": True} if is_always_shown else {}),
-        "anthropic/maxResultSizeChars": MAX_RESULT_CHARS,
+        **({"anthropic/maxResultSizeChars": MAX_RESULT_CHARS} if is_own_answer else {}),
     }
 
 

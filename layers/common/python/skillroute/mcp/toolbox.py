@@ -102,7 +102,7 @@ def _listed(tool: Tool, description: str, revision: Revision) -> Json:
         "inputSchema": tool.input_schema,
         **({"outputSchema": tool.output_schema} if later else {}),
         "annotations": _READS_ONLY,
-        "_meta": client_hints(tool.hint, is_always_shown=tool.is_always_shown),
+        **({"_meta": client_hints(tool.hint, is_always_shown=tool.is_always_shown)} if later else {}),
     }
 
 

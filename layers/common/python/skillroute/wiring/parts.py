@@ -74,13 +74,15 @@ class CoreParts:
     settings : CoreSettings
         Of one function; a part that needs more than they hold raises `ConfigurationError` when it is asked for.
     **given : optional
-        Parts to use instead of the configured ones, by their names.
+        Parts to use instead of the configured ones, by their names; `close` closes them, too.
     """
 
     settings: CoreSettings
 
     def __init__(self, settings: CoreSettings, **given: Unpack[GivenParts]) -> None:
         # Where a cached property finds its value: a part that is given is never made.
+        if unknown := given.keys() - GivenParts.__annotations__.keys():
+            raise TypeError(f"there are no parts {', '.join(sorted(unknown))} to be given")
         found = {name: part for name, part in given.items() if part is not None}
         if "database" in found:  # its commits are followed up as those of any other
             found["storage"] = found.pop("database")

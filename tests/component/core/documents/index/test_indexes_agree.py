@@ -38,10 +38,10 @@ def both(database_url: str) -> Iterator[tuple[Parts, Parts]]:
     embedded, postgres = parts_over(database_url, "embedded"), parts_over(database_url, "postgres")
     tools = lines("tools")
     for caller, some in ((LAPTOP, tools), (of_org("acme"), tools[::7])):
-        assert embedded.sync_tools(some, caller).count("failed") == 0
+        assert embedded.catalogue.sync(some, caller).count("failed") == 0
     for skill in lines("skills"):
-        embedded.create_skill(NewSkill(**{name: skill[name] for name in ("id", "name", "description")}), LAPTOP)
-    assert embedded.sync_registry("server", lines("servers")[:100], LAPTOP).count("failed") == 0
+        embedded.skills.create(NewSkill(**{name: skill[name] for name in ("id", "name", "description")}), LAPTOP)
+    assert embedded.registry.sync("server", lines("servers")[:100], LAPTOP).count("failed") == 0
     postgres.replica.catch_up(60.0, check=True)
     yield embedded, postgres
     for parts in (embedded, postgres):
@@ -93,7 +93,7 @@ def test_what_is_written_or_switched_off_is_found_or_not_at_once(both: tuple[Par
         statement = f"UPDATE mcp.tools SET is_active = {is_active} WHERE name = 'garden_42'"
         writer.pool.transact(lambda connection: connection.script(statement))
 
-    writer.sync_tools([{"name": "garden_42", "description": "Pollinates orchids."}], LAPTOP)
+    writer.catalogue.sync([{"name": "garden_42", "description": "Pollinates orchids."}], LAPTOP)
     assert found() == ["garden_42"]
     # WHEN it is switched off behind everybody's back, THEN it is gone, AND switched on it has its words again
     switch(False)
@@ -101,6 +101,6 @@ def test_what_is_written_or_switched_off_is_found_or_not_at_once(both: tuple[Par
     switch(True)
     assert found() == ["garden_42"]
     # AND with another text it is found by that alone
-    writer.sync_tools([{"name": "garden_42", "description": "Waters cacti."}], LAPTOP)
+    writer.catalogue.sync([{"name": "garden_42", "description": "Waters cacti."}], LAPTOP)
     assert found() == []
     assert found("cacti") == ["garden_42"]

@@ -60,6 +60,7 @@ class QueryEmbedder:
         cache_size: int = 2048,
         retry_after_s: float = 30.0,
         clock: Clock = time.monotonic,
+        _shared: _Memory | None = None,
     ) -> None:
         self._embedder = embedder
         self._embedder_of = embedder_of
@@ -67,8 +68,8 @@ class QueryEmbedder:
         self._retry_after_s = retry_after_s
         self._clock = clock
         self._cache_size = cache_size
-        self._is_for_messages = False
-        self._memory = _Memory(
+        self._is_for_messages = _shared is not None
+        self._memory = _shared or _Memory(
             BoundedCache(
                 max_entries=cache_size, max_bytes=CACHE_BYTES, size_of=lambda vector: _BYTES_A_FLOAT * len(vector)
             )
@@ -76,16 +77,15 @@ class QueryEmbedder:
 
     def for_messages(self) -> QueryEmbedder:
         """Return what embeds queries for messages: with the same models, cache and memory of failures."""
-        other = QueryEmbedder(
+        return QueryEmbedder(
             self._embedder,
             self._embedder_of,
             timeout_s=self._timeout_s,
             cache_size=self._cache_size,
             retry_after_s=self._retry_after_s,
             clock=self._clock,
+            _shared=self._memory,
         )
-        other._memory, other._is_for_messages = self._memory, True
-        return other
 
     def model(self) -> EmbeddingModel | None:
         """Return the model that queries are embedded with, or None while it is unknown."""

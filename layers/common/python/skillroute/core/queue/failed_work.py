@@ -101,6 +101,7 @@ class FailedWork:
         """Write the outbox; return the names of the tools in `dead`, as far as they are known, and who is spared."""
 
         def note(session: Session) -> tuple[Mapping[str, str], list[str]]:
+            session.note_news()  # what has failed makes room for other work of its organisation (docs/adr/0028)
             spared = OutboxRepository(session).failed(queue, reasons, dead=dead, receives=receives)
             return self._tool_names(session, queue, dead), spared
 
