@@ -26,9 +26,9 @@ def test_an_organisation_is_an_indexed_field_of_every_collection() -> None:
 
 def test_one_is_found_by_its_name() -> None:
     assert collection_named("mcp_mail") is collections()[3]
-    assert not is_collection("mcp_notes")
+    assert not is_collection("mcp_unknown")
     with pytest.raises(KeyError):
-        collection_named("mcp_notes")
+        collection_named("mcp_unknown")
 
 
 @pytest.mark.parametrize("collection", collections())
