@@ -94,6 +94,16 @@ def test_no_field_of_a_skill_is_lost(console: Console, leaving: str) -> None:
     assert skill(console, "typing_one")["name"] == "Typing One"
 
 
+def test_a_click_counts_though_the_rows_are_drawn_anew_under_it(console: Console) -> None:
+    console.open("skills?skill=typing_one")
+    heading(console, "Typing One")
+    console.row("Typing Two").hover()
+    console.page.mouse.down()
+    console.page.evaluate("document.dispatchEvent(new CustomEvent('drafts'))")  # as whatever is typed does
+    console.page.mouse.up()
+    heading(console, "Typing Two")
+
+
 def test_a_new_skill_that_is_left_is_there_when_it_is_made_again(console: Console) -> None:
     console.open("skills")
     console.page.get_by_role("button", name="New skill").click()

@@ -24,6 +24,8 @@ export class List {
     this.box = h("div", {
       role: "listbox", tabindex: "0", "aria-label": label, class: "list",
       onkeydown: (event) => this.#key(event), onscroll: () => this.#draw(),
+      onpointerdown: (event) => { this.pressed = this.#optionAt(event); }, onpointerup: (event) => this.#release(event),
+      onclick: (event) => this.#click(this.#optionAt(event)),
     }, this.space);
     this.hint = h("div", { class: "empty" });
     this.element = h("div", { class: "list-frame" }, this.box, this.hint);
@@ -129,11 +131,27 @@ export class List {
     const option = h("div", {
       role: "option", class: "row", id: `${this.id}-${at}`, "aria-selected": at === this.at ? "true" : "false",
       "aria-posinset": at + 1, "aria-setsize": this.rows.length,
-      onclick: () => { this.choose(at); this.open(row); },
     }, this.row(row));
+    Object.assign(option.dataset, { at, key: this.key(row) });
     option.style.top = `${at * height}px`;
     option.style.height = `${height}px`;
     return option;
+  }
+
+  #optionAt(event) { return event.target.closest("[role=option]"); }
+
+  #click(option) {
+    if (!option) return;
+    this.choose(Number(option.dataset.at));
+    this.open(this.current);
+  }
+
+  /** Count as a click what the browser does not: the row was drawn anew between press and release. */
+  #release(event) {
+    const { pressed } = this;
+    const option = this.#optionAt(event);
+    this.pressed = null;
+    if (event.button === 0 && pressed && !pressed.isConnected && option?.dataset.key === pressed.dataset.key) this.#click(option);
   }
 
   #key(event) {
