@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 from skillroute.core.chat.port import ChatModel
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
@@ -223,11 +223,6 @@ class CoreParts:
         )
 
     @cached_property
-    def job(self) -> dict[str, Any]:
-        """The options of jobs that embed, and of what writes many things."""
-        return {"timeout_s": self.settings.batch_timeout_s}
-
-    @cached_property
     def writer(self) -> Writer:
         """Where tools, skills, servers and agents are written; mail takes `of_messages`."""
         return self.writer_to(self.database)
@@ -236,7 +231,7 @@ class CoreParts:
         """Return what writes many things to a database."""
         from skillroute.core.bulk.write import Writer
 
-        return Writer(database, self.document_embedder, **self.job)
+        return Writer(database, self.document_embedder, timeout_s=self.settings.batch_timeout_s)
 
     @staticmethod
     def of_messages(writer: Writer) -> Writer:

@@ -138,7 +138,7 @@ class Parts(CoreParts):
     def embed_missing(self) -> EmbedMissing:
         from skillroute.core.documents.embed_missing import EmbedMissing
 
-        return EmbedMissing(self.database, self.embedder, **self.job)
+        return EmbedMissing(self.database, self.embedder, timeout_s=self.settings.batch_timeout_s)
 
     @cached_property
     def reindex(self) -> Reindex:
@@ -146,9 +146,14 @@ class Parts(CoreParts):
         from skillroute.mail.refresh import refresh_mail
         from skillroute.registry.refresh import refresh_all
 
-        refresh = (refresh_all, refresh_mail)
-        job = {**self.job, "derive": self.aggregate_skill.derive_all, "finish": self.after_reindex}
-        return Reindex(self.storage, self.embedder, refresh=refresh, **job)
+        return Reindex(
+            self.storage,
+            self.embedder,
+            refresh=(refresh_all, refresh_mail),
+            derive=self.aggregate_skill.derive_all,
+            finish=self.after_reindex,
+            timeout_s=self.settings.batch_timeout_s,
+        )
 
     @cached_property
     def failed_work(self) -> FailedWork:
