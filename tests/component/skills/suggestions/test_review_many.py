@@ -399,3 +399,20 @@ def test_of_a_description_whose_commit_is_not_known_nobody_says_that_it_was_not_
     [outcome] = review(system, approve(ids=ids))
     assert [one.id for one in outcome.decided] == ids[:1]
     assert codes(outcome) == {ids[1]: "outcome_unknown", ids[2]: "not_begun"}
+
+
+@pytest.fixture
+def follow_ups(system: System, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A number for each time that commits were followed up."""
+    counted: list[int] = []
+    monkeypatch.setattr(system.parts.database, "_follow_up", lambda: counted.append(1))
+    return counted
+
+
+def test_many_decisions_are_followed_up_once(system: System, follow_ups: list[int]) -> None:
+    suggested(system, "water", "prune", name="Gardening")
+    suggested(system, "cut", "join", name="Video")
+    follow_ups.clear()
+    review(system, approve("Gardening"), approve("Video"))
+    assert {status for _, status, _ in statuses(system)} == {"approved"}
+    assert len(follow_ups) == 1
