@@ -12,9 +12,9 @@ from typing import Any
 from skillroute.core.caller import LAPTOP
 from skillroute.core.queue.memory import MemoryQueue
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
 from skillroute.core.settings import LocalSettings
 from skillroute.skills.model import skill_key
+from skillroute.skills.queues import CLASSIFY
 from skillroute.wiring import Parts
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 from skillroute_local.supervisor import Pump
@@ -143,7 +143,7 @@ def classification(rounds: int) -> list[Row]:
 
 
 def _tool_ids(parts: Parts) -> list[int]:
-    keys = parts.database.read(lambda session: OutboxRepository(session).waiting(QueueName.CLASSIFY, 10_000))
+    keys = parts.database.read(lambda session: OutboxRepository(session).waiting(CLASSIFY, 10_000))
     return sorted(int(waiting.key) for waiting in keys)
 
 
@@ -191,7 +191,7 @@ def dispatch(rows: int, rounds: int) -> list[Row]:
     seconds = []
     with fresh_database() as url, _queues(url, org_in_flight=rows) as (parts, _), progress() as bar:
         keys = [str(number + 1) for number in range(rows)]
-        parts.database.transact(lambda session: OutboxRepository(session).enqueue(QueueName.CLASSIFY, keys))
+        parts.database.transact(lambda session: OutboxRepository(session).enqueue(CLASSIFY, keys))
         for number in bar.track(range(rounds + 1), description=f"publishing {rows} rows"):
             _script(parts, _UNPUBLISHED)
             started = time.perf_counter()

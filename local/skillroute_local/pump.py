@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from skillroute.core.errors.model import ConfigurationError, SkillrouteError
 from skillroute.core.observability import logger
-from skillroute.core.queue.work import QueueName
+from skillroute.core.queue.work import WorkQueue
+from skillroute.skills.queues import AGGREGATE, CLASSIFY
 
 from skillroute_local.handlers import Handlers
 from skillroute_local.lambda_events import Invocation, schedule_event, sqs_event
@@ -87,7 +88,7 @@ class QueueLoop(Loop):
         Gets batches as Lambda would deliver them, and answers with the messages that failed.
     """
 
-    def __init__(self, queue: QueueName, client: Any, url: str, handler: Consumer, stop: threading.Event) -> None:
+    def __init__(self, queue: WorkQueue, client: Any, url: str, handler: Consumer, stop: threading.Event) -> None:
         super().__init__(queue.value, stop)
         self._queue = queue
         self._client = client
@@ -166,10 +167,10 @@ class RelayLoop(Loop):
 
 
 def start_loops(
-    handlers: Handlers, client: Any, urls: Mapping[QueueName, str], stop: threading.Event, *, relay_every_s: float
+    handlers: Handlers, client: Any, urls: Mapping[WorkQueue, str], stop: threading.Event, *, relay_every_s: float
 ) -> list[Loop]:
     """Start a loop for each queue and one for the relay."""
-    by_queue = {QueueName.CLASSIFY: handlers.classify, QueueName.AGGREGATE: handlers.aggregate}
+    by_queue = {CLASSIFY: handlers.classify, AGGREGATE: handlers.aggregate}
     loops: list[Loop] = [RelayLoop(handlers.relay, stop, every_s=relay_every_s)]
     loops += [QueueLoop(queue, client, urls[queue], handler, stop) for queue, handler in by_queue.items()]
     for loop in loops:
@@ -209,7 +210,7 @@ def _pump(stop: threading.Event, relay_every_s: float, lambda_endpoint: str | No
     if not endpoint or not classify or not aggregate:
         raise ConfigurationError("the pump needs SKILLROUTE_SQS_ENDPOINT_URL and the URLs of both queues")
     handlers = Handlers.behind(lambda_endpoint) if lambda_endpoint else Handlers.of_this_process()
-    urls = {QueueName.CLASSIFY: classify, QueueName.AGGREGATE: aggregate}
+    urls = {CLASSIFY: classify, AGGREGATE: aggregate}
     loops = start_loops(handlers, sqs_client(endpoint), urls, stop, relay_every_s=relay_every_s)
     stop.wait()
     _finish(loops)

@@ -8,10 +8,10 @@ from typing import Any
 from skillroute.core.postgres.database import Database
 from skillroute.core.queue.outbox import OutboxDepth, OutboxRepository
 from skillroute.core.queue.port import Queue, QueueDepth
-from skillroute.core.queue.work import QueueName
+from skillroute.core.queue.work import WorkQueue, queues
 
-Work = Mapping[QueueName, OutboxDepth]
-Messages = Mapping[QueueName, QueueDepth]
+Work = Mapping[WorkQueue, OutboxDepth]
+Messages = Mapping[WorkQueue, QueueDepth]
 
 
 def work_in(database: Database) -> Work:
@@ -26,10 +26,10 @@ def messages_in(queue: Queue) -> Messages:
 
 def counts_of(work: Work | None, messages: Messages | None) -> list[dict[str, Any]]:
     """Return the counts of each queue; null for what is not known."""
-    return [_counts(name, (work or {}).get(name), (messages or {}).get(name)) for name in QueueName]
+    return [_counts(name, (work or {}).get(name), (messages or {}).get(name)) for name in queues()]
 
 
-def _counts(name: QueueName, work: OutboxDepth | None, messages: QueueDepth | None) -> dict[str, Any]:
+def _counts(name: WorkQueue, work: OutboxDepth | None, messages: QueueDepth | None) -> dict[str, Any]:
     return {
         "queue": name.value,
         "waiting": work.waiting if work else None,

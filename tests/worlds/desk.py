@@ -26,6 +26,7 @@ from skillroute.skills.change import ChangeSkill
 from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.create import CreateSkill, PrepareSkill
 from skillroute.skills.model import NewSkill, Skill
+from skillroute.skills.queues import AGGREGATE
 from skillroute.skills.read import ReadSkills
 from skillroute.skills.suggestions.review import ReviewSuggestions
 
@@ -67,7 +68,7 @@ class Desk:
         self.embedder = WatchedEmbedder(embedder)
         self.aggregate = AggregateSkill(self.database)
         # Without a queue, skills are aggregated right after the commit.
-        self.dispatch = Dispatch(self.database, None, self.aggregate)
+        self.dispatch = Dispatch(self.database, None, {AGGREGATE: self.aggregate})
         documents = StoredModelEmbedder(self.embedder, self.database)
         self.servers = RegisteredServers()
         self.sync = SyncTools(Writer(self.database, documents), self.servers)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from skillroute.core.documents.collection import Collection, collections
-from skillroute.core.queue.work import QueueName
+from skillroute.core.queue.work import WorkQueue, queues
 
 from skillroute_local.commands.exit_codes import end
 from skillroute_local.commands.output import note, print_line
@@ -37,14 +37,41 @@ _REFUSED = (
     Column("reason", sentences=True),
 )
 
+_QUEUES = {queue.value: queue for queue in queues()}
+_COLLECTIONS = {collection.short: collection for collection in collections()}
+Named = TypeVar("Named", WorkQueue, Collection)
+
+
+def _one_of(known: Mapping[str, Named]) -> Callable[[str | Named], Named]:
+    """Return a parser of names. What it has parsed it takes again, as typer has it parse a default."""
+
+    def name(value: str | Named) -> Named:
+        if value not in known:
+            raise typer.BadParameter(f"{value!r} is none of {', '.join(known)}.")
+        return known[value]
+
+    return name
+
+
 Queue = Annotated[
-    QueueName | None, typer.Argument(help="classify (tools) or aggregate (skills); default: both.", show_default=False)
+    WorkQueue | None,
+    typer.Argument(
+        parser=_one_of(_QUEUES),
+        metavar=f"[{'|'.join(_QUEUES)}]",
+        help=f"{' or '.join(f'{queue} ({queue.holds})' for queue in queues())}; default: all.",
+        show_default=False,
+    ),
 ]
 
 
 Of = Annotated[
-    Literal["tools", "skills", "registry", "mail"] | None,
-    typer.Argument(help="tools, skills, registry (servers and agents) or mail; default: all.", show_default=False),
+    Collection | None,
+    typer.Argument(
+        parser=_one_of(_COLLECTIONS),
+        metavar=f"[{'|'.join(_COLLECTIONS)}]",
+        help=f"{', '.join(_COLLECTIONS)}; registry are servers and agents. Default: all.",
+        show_default=False,
+    ),
 ]
 
 
@@ -118,7 +145,7 @@ def refused(
 ) -> None:
     """Show the texts that the embedding model refused for good, and why."""
     with _refused_texts() as texts:
-        found = texts.listed(_named(collection), limit=limit)
+        found = texts.listed(collection, limit=limit)
     if as_json:
         print_json([asdict(text) | {"collection": text.collection.short} for text in found])
     elif not found:
@@ -139,7 +166,7 @@ def retry(
 ) -> None:
     """Have the embedding model asked once more for texts that it refused: by the relay, within a minute."""
     with _refused_texts() as texts:
-        retried = texts.retry(_named(collection), keys or None)
+        retried = texts.retry(collection, keys or None)
     unknown = sorted(set(keys or []) - set(retried))
     if as_json:
         print_json({"retried": sorted(retried), "unknown": unknown})
@@ -148,10 +175,6 @@ def retry(
         if unknown:
             note(f"no text was refused of {', '.join(unknown)}")
     end(done=len(retried), failed=len(unknown))
-
-
-def _named(collection: str | None) -> Collection | None:
-    return next(one for one in collections() if one.short == collection) if collection else None
 
 
 @contextmanager
@@ -165,14 +188,13 @@ def _refused_texts() -> Iterator[RefusedTexts]:
 @contextmanager
 def _dead_letters() -> Iterator[DeadLetters]:
     from skillroute.core.queue.dead_letters import DeadLetters  # noqa: PLC0415
-    from skillroute.skills.tool_names import tool_names  # noqa: PLC0415
 
     with parts_here() as parts:
-        yield DeadLetters(parts.database, parts.queue, parts.dispatch, tool_names)
+        yield DeadLetters(parts.database, parts.queue, parts.dispatch)
 
 
-def _names(queue: QueueName | None) -> list[QueueName]:
-    return [queue] if queue else list(QueueName)
+def _names(queue: WorkQueue | None) -> Sequence[WorkQueue]:
+    return [queue] if queue else queues()
 
 
 def _show(found: Iterable[GivenUp]) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from skillroute.core.queue.work import QueueName
+from pydantic import AfterValidator
+from skillroute.core.queue.work import queue_named, queues
 from skillroute_client import AsyncSkillroute
 
 from skillroute_local.console.actions import Actions
@@ -16,6 +17,15 @@ if TYPE_CHECKING:
     from skillroute.wiring import Parts
 
 _SHOWN = 100
+
+
+def _known(queue: str) -> str:
+    if queue not in queues():
+        raise ValueError(f"must be {' or '.join(queues())}")
+    return queue
+
+
+QueueName = Annotated[str, AfterValidator(_known)]
 
 
 def health_actions(lend: LendParts | None) -> Actions:
@@ -43,7 +53,7 @@ def health_actions(lend: LendParts | None) -> Actions:
     @actions.action
     async def redrive(client: AsyncSkillroute, queue: QueueName, keys: list[str] | None = None) -> list[str]:
         """Try given-up work of a queue again, all of it without `keys`; return the keys of what was."""
-        return await with_parts(lend, lambda parts: _dead_letters(parts).redrive(queue, keys))
+        return await with_parts(lend, lambda parts: _dead_letters(parts).redrive(queue_named(queue), keys))
 
     @actions.action
     async def retry(client: AsyncSkillroute) -> list[str]:
@@ -65,7 +75,7 @@ def _work(parts: Parts) -> dict[str, Any]:
         "queues": counts_of(work_in(parts.database), messages_in(parts.queue) if parts.queue else None),
         "given_up": [
             asdict(given_up) | {"since": given_up.since.isoformat() if given_up.since else None}
-            for queue in QueueName
+            for queue in queues()
             for given_up in letters.given_up(queue, limit=_SHOWN)
         ],
         "refused": [asdict(text) | {"collection": text.collection.short} for text in refused.listed(limit=_SHOWN)],
@@ -75,6 +85,5 @@ def _work(parts: Parts) -> dict[str, Any]:
 
 def _dead_letters(parts: Parts) -> DeadLetters:
     from skillroute.core.queue.dead_letters import DeadLetters  # noqa: PLC0415
-    from skillroute.skills.tool_names import tool_names  # noqa: PLC0415
 
-    return DeadLetters(parts.database, parts.queue, parts.dispatch, tool_names)
+    return DeadLetters(parts.database, parts.queue, parts.dispatch)

@@ -9,13 +9,13 @@ from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.classification.classifiers.port import Classifier
 from skillroute.skills.classification.model import HUMAN, SkillProfile, settle
 from skillroute.skills.classification.profiles import SkillProfiles
 from skillroute.skills.classification.repository import ClassificationRepository, ToClassify
 from skillroute.skills.model import NewSkill
+from skillroute.skills.queues import CLASSIFY
 
 _BATCH = 500
 
@@ -81,7 +81,7 @@ def queue_again(database: Database, tool_ids: Sequence[int], *, step: Step = lam
 
         def queue(session: Session, batch: Sequence[int] = batch) -> None:
             ClassificationRepository(session).forget(batch)
-            OutboxRepository(session).enqueue(QueueName.CLASSIFY, [str(id_) for id_ in batch])
+            OutboxRepository(session).enqueue(CLASSIFY, [str(id_) for id_ in batch])
 
         database.transact(queue)
         step(min(start + _BATCH, len(tool_ids)), len(tool_ids))

@@ -16,10 +16,10 @@ from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.errors.model import Conflict
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.model import NewSkill, Skill
+from skillroute.skills.queues import CLASSIFY
 
 from skillroute_local.proposing.clusters import NONE, Clustering, cluster, damped
 from skillroute_local.proposing.deeds import covered, deeds_of
@@ -115,7 +115,7 @@ def apply(
     def queue(session: Session) -> list[int]:
         forgotten = ClassificationRepository(session).forget_unassigned(caller.org_id)
         waiting = sorted({*forgotten, *proposal.without_skill})
-        OutboxRepository(session).enqueue(QueueName.CLASSIFY, [str(id_) for id_ in waiting])
+        OutboxRepository(session).enqueue(CLASSIFY, [str(id_) for id_ in waiting])
         return waiting
 
     queued = database.transact(queue)

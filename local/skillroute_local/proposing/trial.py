@@ -11,11 +11,11 @@ from skillroute.core.caller import Caller
 from skillroute.core.errors.model import NotFound
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.classification.model import HUMAN
 from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.model import Assignment, AssignmentSource, in_rank_order
+from skillroute.skills.queues import CLASSIFY
 
 _EVERY_S = 0.5
 
@@ -61,7 +61,7 @@ def wait_until_classified(
     """Wait until no tool waits to be classified; False when that takes longer than `within_s` seconds."""
     keys = [str(id_) for id_ in tool_ids]
     for _ in range(max(1, round(within_s / _EVERY_S))):
-        waiting = len(database.read(lambda session: OutboxRepository(session).versions(QueueName.CLASSIFY, keys)))
+        waiting = len(database.read(lambda session: OutboxRepository(session).versions(CLASSIFY, keys)))
         step(len(keys) - waiting, len(keys))
         if not waiting:
             return True

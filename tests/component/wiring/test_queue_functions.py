@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
+from skillroute.core.queue.work import WorkQueue
 from skillroute.core.settings import LocalSettings
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import Assignment, NewSkill
+from skillroute.skills.queues import AGGREGATE, CLASSIFY
 from skillroute.wiring import Parts
 from skillroute_local.lambda_events import Invocation
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
@@ -58,7 +59,7 @@ def call(module: ModuleType, name: str) -> dict[str, Any]:
     return answer
 
 
-def waiting(parts: Parts, queue: QueueName) -> list[str]:
+def waiting(parts: Parts, queue: WorkQueue) -> list[str]:
     return [work.key for work in parts.database.read(lambda session: OutboxRepository(session).waiting(queue, 100))]
 
 
@@ -80,7 +81,7 @@ def test_the_classify_function_does_its_batch(load: Load, parts: Parts) -> None:
 
     assert call(load("classify"), "sqs_classify") == {"batchItemFailures": []}
 
-    assert waiting(parts, QueueName.CLASSIFY) == ["3"]
+    assert waiting(parts, CLASSIFY) == ["3"]
 
 
 def test_poison_alone_comes_again(load: Load, parts: Parts) -> None:
@@ -89,7 +90,7 @@ def test_poison_alone_comes_again(load: Load, parts: Parts) -> None:
     answer = call(load("classify"), "sqs_classify_mixed")
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": POISON}]}
-    assert waiting(parts, QueueName.CLASSIFY) == ["10"]
+    assert waiting(parts, CLASSIFY) == ["10"]
 
 
 def test_nothing_of_a_poisoned_batch_is_acknowledged(load: Load, parts: Parts) -> None:
@@ -99,17 +100,17 @@ def test_nothing_of_a_poisoned_batch_is_acknowledged(load: Load, parts: Parts) -
 
     sent = [record["messageId"] for record in event("sqs_classify_poisoned")["Records"]]
     assert [each["itemIdentifier"] for each in answer["batchItemFailures"]] == sent
-    assert waiting(parts, QueueName.CLASSIFY) == ["1"]
+    assert waiting(parts, CLASSIFY) == ["1"]
 
 
 def test_the_aggregate_function_does_its_batch(load: Load, parts: Parts) -> None:
     write(parts, 1)
-    parts.database.transact(lambda session: OutboxRepository(session).enqueue(QueueName.AGGREGATE, ["communication"]))
+    parts.database.transact(lambda session: OutboxRepository(session).enqueue(AGGREGATE, ["communication"]))
 
     # One of the two skills does not exist, which is no failure: there is nothing to be done.
     assert call(load("aggregate"), "sqs_aggregate") == {"batchItemFailures": []}
 
-    assert waiting(parts, QueueName.AGGREGATE) == []
+    assert waiting(parts, AGGREGATE) == []
 
 
 def test_skills_of_one_id_are_aggregated_apart_by_the_keys_in_their_messages(load: Load, parts: Parts) -> None:
@@ -121,7 +122,7 @@ def test_skills_of_one_id_are_aggregated_apart_by_the_keys_in_their_messages(loa
         keys.append(parts.skills.create(new, caller).key)
         parts.catalogue.sync([{"name": f"send_{number}", "description": f"Sends messages of {org}."}], caller)
         parts.skills.assign({number: [Assignment("communication", 0.9)]}, caller)
-    assert waiting(parts, QueueName.AGGREGATE) == keys == ["communication/acme", "communication/globex"]
+    assert waiting(parts, AGGREGATE) == keys == ["communication/acme", "communication/globex"]
 
     aggregate = load("aggregate")
     for key, other in (keys, reversed(keys)):
@@ -132,7 +133,7 @@ def test_skills_of_one_id_are_aggregated_apart_by_the_keys_in_their_messages(loa
         assert aggregate.handler(batch, Invocation("skillroute", 60)) == {"batchItemFailures": []}
         after = embeddings(parts)
         assert (after[key] != before[key], after[other] == before[other]) == (True, True)
-    assert waiting(parts, QueueName.AGGREGATE) == []
+    assert waiting(parts, AGGREGATE) == []
 
 
 def test_the_classify_function_gives_each_tool_the_skill_of_its_organisation(load: Load, parts: Parts) -> None:

@@ -9,8 +9,8 @@ from contextlib import closing
 import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.queue.memory import MemoryQueue
-from skillroute.core.queue.work import QueueName
 from skillroute.core.settings import LocalSettings
+from skillroute.skills.queues import CLASSIFY
 from skillroute.wiring import Parts
 from skillroute_local.background import Background
 
@@ -91,4 +91,4 @@ def test_a_batch_of_the_pump_is_answered_before_the_next_messages_are_sent(datab
         with connected(database_url) as sql:
             published = "SELECT count(*) FROM mcp.outbox WHERE published_at IS NOT NULL"
             eventually(lambda: sql(published) == [[5]], "they are sent")
-        assert len(queue.receive(QueueName.CLASSIFY)) == 5
+        assert len(queue.receive(CLASSIFY)) == 5

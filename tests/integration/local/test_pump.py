@@ -22,11 +22,11 @@ from skillroute.core.queue.failed_work import FailedWork
 from skillroute.core.queue.outbox import Failure, OutboxRepository
 from skillroute.core.queue.port import QueueDepth
 from skillroute.core.queue.sqs import SqsQueue
-from skillroute.core.queue.work import QueueName
+from skillroute.core.queue.work import queues
 from skillroute.core.settings import LocalSettings
 from skillroute.skills.classification.consumer import classify_consumer
 from skillroute.skills.classification.repository import ClassificationRepository
-from skillroute.skills.tool_names import tool_names
+from skillroute.skills.queues import CLASSIFY
 from skillroute.wiring import Parts
 from skillroute_local.pump import Loop, QueueLoop, RelayLoop
 from skillroute_local.queue_server import QueueServer, ensure_queues, find_queues, queue_environment, sqs_client
@@ -36,7 +36,6 @@ from tests.doubles import LogRecords
 from tests.e2e.processes import eventually
 
 ROOT = Path(__file__).parents[3]
-CLASSIFY = QueueName.CLASSIFY
 TOOL = {"server": "garden", "name": "water_plants", "description": "Opens the valves of the irrigation."}
 
 
@@ -50,8 +49,8 @@ class World:
         for url in self.urls.values():
             self.client.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "0"})
         self.queue = SqsQueue(
-            {name: self.urls[f"skillroute-{name}"] for name in QueueName},
-            dead_letter_urls={name: self.urls[f"skillroute-{name}-dlq"] for name in QueueName},
+            {name: self.urls[f"skillroute-{name}"] for name in queues()},
+            dead_letter_urls={name: self.urls[f"skillroute-{name}-dlq"] for name in queues()},
             endpoint_url=endpoint,
         )
         settings = LocalSettings(
@@ -60,7 +59,7 @@ class World:
             aggregate_delay_s=0,
         )
         self.parts = Parts(settings, queue=self.queue)
-        self.failed_work = FailedWork(self.parts.database, LogNotifier(), tool_names)
+        self.failed_work = FailedWork(self.parts.database, LogNotifier())
         self.classified: list[int] = []
         self._stop = threading.Event()
         self._loops: list[Loop] = []
@@ -108,7 +107,7 @@ class World:
         return self.depth().ready + self.depth().under_way
 
     def depth(self) -> QueueDepth:
-        return next(each for each in self.queue.depths() if each.queue is CLASSIFY)
+        return next(each for each in self.queue.depths() if each.queue == CLASSIFY)
 
     def dead(self) -> list[str | None]:
         return [letter.key for letter in self.queue.dead_letters(CLASSIFY, limit=100)]
@@ -197,7 +196,7 @@ class TestQueues:
         assert (noted.attempts, noted.last_error) == (5, "the classifier is throttled")
         assert noted.dead_at is not None
         assert world.classified == [good]
-        dead_letters = DeadLetters(world.parts.database, world.queue, world.parts.dispatch, tool_names)
+        dead_letters = DeadLetters(world.parts.database, world.queue, world.parts.dispatch)
         [shown] = dead_letters.given_up(CLASSIFY)
         assert (shown.key, shown.tool_name) == (str(bad), "garden/bad")
 
@@ -218,7 +217,7 @@ class TestQueues:
         eventually(lambda: world.depth().dead, "it lies in the dead-letter queue")
 
         assert counts()["MessagesGivenUp"] == before + 1
-        dead_letters = DeadLetters(world.parts.database, world.queue, world.parts.dispatch, tool_names)
+        dead_letters = DeadLetters(world.parts.database, world.queue, world.parts.dispatch)
         [dropped] = dead_letters.drop(CLASSIFY)
         assert dropped.reason == "it cannot be read: body: is not JSON"
         assert world.dead() == []

@@ -20,7 +20,7 @@ PAGES = ROOT / "local" / "skillroute_local" / "console" / "static"
 # How often each word that is not used still occurs. Record a smaller count when you remove some; never a larger one.
 COUNTS = {
     "nobody": 63,
-    "somebody": 27,
+    "somebody": 26,
     "everybody": 12,
     "whoever": 19,
     "beside": 50,

@@ -10,8 +10,7 @@ from fastapi.testclient import TestClient
 from skillroute.core.caller import LAPTOP
 from skillroute.core.notification.sns import SnsNotifier
 from skillroute.core.queue.failed_work import FailedWork
-from skillroute.core.queue.work import QueueName
-from skillroute.skills.tool_names import tool_names
+from skillroute.skills.queues import AGGREGATE, CLASSIFY
 from skillroute_local.api_document.examples import examples
 from skillroute_local.api_document.walk import METHODS
 
@@ -81,9 +80,9 @@ def test_events_are_as_the_document_says(system: System) -> None:
     system.create("films", description="Whatever has to do with films.")
     system.assign(system.put("play")[0], films=0.9)
     system.parts.classification.describe("films", LAPTOP)
-    failed = FailedWork(system.parts.database, system.notifier, tool_names, max_receives=1)
-    failed(QueueName.CLASSIFY, {"1": "throttled"}, {"1": 1})
-    failed.unreadable(QueueName.AGGREGATE, "5f1c", "it is no JSON", 1)
+    failed = FailedWork(system.parts.database, system.notifier, max_receives=1)
+    failed(CLASSIFY, {"1": "throttled"}, {"1": 1})
+    failed.unreadable(AGGREGATE, "5f1c", "it is no JSON", 1)
     # WHEN they are published
     topic = Topic()
     notifier = SnsNotifier("arn:aws:sns:us-east-1:123456789012:people", client=topic)

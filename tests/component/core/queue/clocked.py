@@ -9,14 +9,13 @@ from typing import Any
 from skillroute.core.queue.dispatch import Dispatch
 from skillroute.core.queue.memory import MemoryQueue
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
+from skillroute.core.queue.work import WorkQueue
 from skillroute.core.relay import Relay
 from skillroute.skills.classification.lost_tools import QueueLostTools
+from skillroute.skills.queues import AGGREGATE, CLASSIFY
 
 from tests.builders import System
 from tests.doubles import FakeClock
-
-CLASSIFY, AGGREGATE = QueueName.CLASSIFY, QueueName.AGGREGATE
 
 
 class Clocked(MemoryQueue):
@@ -31,12 +30,12 @@ class Clocked(MemoryQueue):
     def __init__(self) -> None:
         self.clock = FakeClock()
         self.takes_s = 0.0
-        self.calls: list[tuple[QueueName, int]] = []
+        self.calls: list[tuple[WorkQueue, int]] = []
         super().__init__(clock=self.clock)
 
     def send(
         self,
-        queue: QueueName,
+        queue: WorkQueue,
         bodies: Sequence[Mapping[str, Any]],
         *,
         groups: Sequence[str | None] | None = None,
@@ -46,7 +45,7 @@ class Clocked(MemoryQueue):
         self.clock.advance(self.takes_s)
         super().send(queue, bodies, groups=groups, delay_s=delay_s)
 
-    def sent(self, name: QueueName) -> list[object]:
+    def sent(self, name: WorkQueue) -> list[object]:
         """Receive and delete all that is visible."""
         messages = self.receive(name, 10_000)
         for message in messages:
@@ -68,7 +67,9 @@ def relay(system: System, **options: Any) -> Relay:
 
 def dispatch_over(system: System, queue: Clocked) -> Dispatch:
     """Return a dispatch that reads the queue's clock."""
-    return Dispatch(system.database, queue, system.parts.aggregate_skill, clock=queue.clock)
+    return Dispatch(
+        system.database, queue, {AGGREGATE: system.parts.aggregate_skill}, delays_s={AGGREGATE: 2}, clock=queue.clock
+    )
 
 
 def grow_stale(system: System) -> None:

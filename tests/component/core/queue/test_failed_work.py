@@ -12,13 +12,11 @@ from skillroute.core.queue.dispatch import Dispatch
 from skillroute.core.queue.failed_work import FailedWork
 from skillroute.core.queue.memory import MemoryQueue
 from skillroute.core.queue.outbox import Failure, OutboxRepository
-from skillroute.core.queue.work import QueueName
-from skillroute.skills.tool_names import tool_names
+from skillroute.core.queue.work import WorkQueue
+from skillroute.skills.queues import AGGREGATE, CLASSIFY
 
 from tests.doubles import FaultyDatabase, LogRecords
 from tests.worlds.desk import Desk, tool
-
-CLASSIFY, AGGREGATE = QueueName.CLASSIFY, QueueName.AGGREGATE
 
 
 class People:
@@ -42,7 +40,7 @@ def waiting_tool(desk: Desk, name: str = "water_plants") -> str:
     return str(outcome.id)
 
 
-def failure(desk: Desk, queue: QueueName, key: str) -> Failure:
+def failure(desk: Desk, queue: WorkQueue, key: str) -> Failure:
     [found] = desk.database.read(lambda session: OutboxRepository(session).failures(queue, [key]))
     return found
 
@@ -52,7 +50,7 @@ class TestFailing:
         key = waiting_tool(desk)
         before = counts().get("ClassificationFailed", 0)
 
-        FailedWork(desk.database, people, tool_names)(CLASSIFY, {key: "throttled"}, {key: 4})
+        FailedWork(desk.database, people)(CLASSIFY, {key: "throttled"}, {key: 4})
 
         noted = failure(desk, CLASSIFY, key)
         assert (noted.attempts, noted.last_error, noted.dead_at) == (1, "throttled", None)
@@ -61,7 +59,7 @@ class TestFailing:
 
     def test_the_last_attempt_gives_up_and_people_are_told_what_to_do(self, desk: Desk, people: People) -> None:
         key = waiting_tool(desk)
-        failed = FailedWork(desk.database, people, tool_names)
+        failed = FailedWork(desk.database, people)
         for receives in (1, 2, 3, 4):
             failed(CLASSIFY, {key: "throttled"}, {key: receives})
         assert people.told == []
@@ -82,7 +80,7 @@ class TestFailing:
         }
 
     def test_an_unreadable_message_is_logged_and_given_up_at_last(self, desk: Desk, people: People) -> None:
-        failed = FailedWork(desk.database, people, tool_names)
+        failed = FailedWork(desk.database, people)
         with LogRecords().attached() as log:
             failed.unreadable(CLASSIFY, "m1", "is not JSON", 1)
         assert len(log.having("message cannot be read")) == 1
@@ -101,7 +99,7 @@ class TestFailing:
         database.down = True
 
         with LogRecords().attached() as log:
-            FailedWork(database, people, tool_names)(CLASSIFY, {key: "away"}, {key: 5})
+            FailedWork(database, people)(CLASSIFY, {key: "away"}, {key: 5})
 
         assert len(log.having("failures not noted")) == 1
         assert people.told[0][2]["tool_name"] is None
@@ -110,14 +108,14 @@ class TestFailing:
     def test_no_reason_is_refused(self, desk: Desk, people: People, reason: str) -> None:
         key = waiting_tool(desk)
 
-        FailedWork(desk.database, people, tool_names)(CLASSIFY, {key: reason}, {key: 1})
+        FailedWork(desk.database, people)(CLASSIFY, {key: reason}, {key: 1})
 
         assert 0 < len(failure(desk, CLASSIFY, key).last_error or "") <= 500
 
     def test_nothing_failed_asks_nobody(self, desk: Desk, people: People) -> None:
         database = FaultyDatabase(desk.database)
 
-        FailedWork(database, people, tool_names)(CLASSIFY, {}, {"7": 5})
+        FailedWork(database, people)(CLASSIFY, {}, {"7": 5})
 
         assert database.calls == 0
 
@@ -128,9 +126,9 @@ class Yard:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self.queue = MemoryQueue(max_receives=5, visibility_timeout_s=0)
-        self.dispatch = Dispatch(desk.database, self.queue, desk.aggregate, aggregate_delay_s=0)
-        self.failed = FailedWork(desk.database, People(), tool_names)
-        self.dead_letters = DeadLetters(desk.database, self.queue, self.dispatch, tool_names)
+        self.dispatch = Dispatch(desk.database, self.queue, {AGGREGATE: desk.aggregate})
+        self.failed = FailedWork(desk.database, People())
+        self.dead_letters = DeadLetters(desk.database, self.queue, self.dispatch)
 
     def fail_until_dead(self, reason: str = "throttled") -> None:
         self.dispatch()
@@ -148,7 +146,7 @@ def yard(desk: Desk) -> Yard:
 
 def depth(yard: Yard) -> tuple[int, int]:
     """How many messages are ready, and how many dead."""
-    found = next(each for each in yard.queue.depths() if each.queue is CLASSIFY)
+    found = next(each for each in yard.queue.depths() if each.queue == CLASSIFY)
     return found.ready, found.dead
 
 
@@ -235,7 +233,7 @@ class TestDeadLetters:
     def test_without_queues_the_outbox_alone_is_looked_at(self, yard: Yard) -> None:
         key = waiting_tool(yard.desk)
         yard.fail_until_dead()
-        alone = DeadLetters(yard.desk.database, None, lambda: 0, tool_names)
+        alone = DeadLetters(yard.desk.database, None, lambda: 0)
 
         assert [each.key for each in alone.given_up(CLASSIFY)] == [key]
         assert alone.drop(CLASSIFY) == []

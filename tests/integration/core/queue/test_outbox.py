@@ -9,11 +9,10 @@ import pytest
 from skillroute.core.postgres.database import Database
 from skillroute.core.postgres.queries import statement
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import OutboxEntry, QueueName
+from skillroute.core.queue.work import OutboxEntry
+from skillroute.skills.queues import AGGREGATE, CLASSIFY
 
 from tests.integration.rows import Sql, connected, insert_skill, insert_tool
-
-CLASSIFY, AGGREGATE = QueueName.CLASSIFY, QueueName.AGGREGATE
 
 
 @pytest.fixture

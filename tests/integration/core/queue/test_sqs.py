@@ -13,10 +13,9 @@ from skillroute.core.errors.model import QueueUnavailable
 from skillroute.core.queue.memory import MemoryQueue
 from skillroute.core.queue.port import Queue, QueueDepth
 from skillroute.core.queue.sqs import SqsQueue, sqs_client
-from skillroute.core.queue.work import QueueName
+from skillroute.core.queue.work import WorkQueue, queues
+from skillroute.skills.queues import AGGREGATE, CLASSIFY
 from skillroute_local.loopback import free_port
-
-CLASSIFY, AGGREGATE = QueueName.CLASSIFY, QueueName.AGGREGATE
 
 
 class World(Protocol):
@@ -24,15 +23,15 @@ class World(Protocol):
 
     queue: Queue
 
-    def receive(self, name: QueueName) -> list[Any]:
+    def receive(self, name: WorkQueue) -> list[Any]:
         """Receive up to ten messages and return what they carry."""
         ...
 
-    def groups(self, name: QueueName) -> dict[str, str | None]:
+    def groups(self, name: WorkQueue) -> dict[str, str | None]:
         """Receive up to ten messages and return their groups by what they carry."""
         ...
 
-    def bury(self, name: QueueName, *bodies: str, group: str | None = None) -> None:
+    def bury(self, name: WorkQueue, *bodies: str, group: str | None = None) -> None:
         """Let messages be received until they lie in the dead-letter queue."""
         ...
 
@@ -40,16 +39,16 @@ class World(Protocol):
 class SqsWorld:
     def __init__(self, endpoint: str) -> None:
         self._client = sqs_client(endpoint_url=endpoint, region="us-east-1")
-        dead = {name: self._made(f"{name}-test-dlq") for name in QueueName}
-        self.urls = {name: self._made(f"{name}-test") for name in QueueName}
+        dead = {name: self._made(f"{name}-test-dlq") for name in queues()}
+        self.urls = {name: self._made(f"{name}-test") for name in queues()}
         self._dead = dead
         self.queue = SqsQueue(self.urls, dead_letter_urls=dead, endpoint_url=endpoint)
 
-    def receive(self, name: QueueName) -> list[Any]:
+    def receive(self, name: WorkQueue) -> list[Any]:
         answer = self._client.receive_message(QueueUrl=self.urls[name], MaxNumberOfMessages=10)
         return [json.loads(message["Body"]) for message in answer.get("Messages", [])]
 
-    def groups(self, name: QueueName) -> dict[str, str | None]:
+    def groups(self, name: WorkQueue) -> dict[str, str | None]:
         answer = self._client.receive_message(
             QueueUrl=self.urls[name], MaxNumberOfMessages=10, MessageSystemAttributeNames=["MessageGroupId"]
         )
@@ -58,7 +57,7 @@ class SqsWorld:
             for message in answer.get("Messages", [])
         }
 
-    def bury(self, name: QueueName, *bodies: str, group: str | None = None) -> None:
+    def bury(self, name: WorkQueue, *bodies: str, group: str | None = None) -> None:
         named = {} if group is None else {"MessageGroupId": group}
         for body in bodies:
             self._client.send_message(QueueUrl=self._dead[name], MessageBody=body, **named)
@@ -78,13 +77,13 @@ class MemoryWorld:
     def __init__(self) -> None:
         self.queue = MemoryQueue(max_receives=1, visibility_timeout_s=0.0)
 
-    def receive(self, name: QueueName) -> list[Any]:
+    def receive(self, name: WorkQueue) -> list[Any]:
         return [json.loads(message.body) for message in self.queue.receive(name)]
 
-    def groups(self, name: QueueName) -> dict[str, str | None]:
+    def groups(self, name: WorkQueue) -> dict[str, str | None]:
         return {message.body: message.group for message in self.queue.receive(name)}
 
-    def bury(self, name: QueueName, *bodies: str, group: str | None = None) -> None:
+    def bury(self, name: WorkQueue, *bodies: str, group: str | None = None) -> None:
         for body in bodies:
             self.queue.send_text(name, body, group=group)
         while self.queue.receive(name):
@@ -121,11 +120,11 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
         yield made
 
 
-def depth(world: World, name: QueueName) -> QueueDepth:
-    return next(each for each in world.queue.depths() if each.queue is name)
+def depth(world: World, name: WorkQueue) -> QueueDepth:
+    return next(each for each in world.queue.depths() if each.queue == name)
 
 
-def keys(world: World, name: QueueName) -> list[str | None]:
+def keys(world: World, name: WorkQueue) -> list[str | None]:
     return sorted((letter.key for letter in world.queue.dead_letters(name, limit=100)), key=str)
 
 

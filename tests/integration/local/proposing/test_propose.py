@@ -16,8 +16,8 @@ from skillroute.core.chat.port import ChatModel
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.errors.model import ClassifierUnavailable
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
 from skillroute.skills.model import Assignment, AssignmentSource
+from skillroute.skills.queues import CLASSIFY
 from skillroute_local.commands.skills import app
 from skillroute_local.proposing.proposal import Applied, Proposal, Wanted
 from skillroute_local.proposing.propose import apply, propose
@@ -58,7 +58,7 @@ def applied(desk: Desk, proposal: Proposal) -> Applied:
 
 
 def waiting(desk: Desk) -> set[str]:
-    return {work.key for work in desk.database.read(lambda s: OutboxRepository(s).waiting(QueueName.CLASSIFY, 100))}
+    return {work.key for work in desk.database.read(lambda s: OutboxRepository(s).waiting(CLASSIFY, 100))}
 
 
 class TestPropose:

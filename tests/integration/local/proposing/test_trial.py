@@ -9,10 +9,10 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.errors.model import ClassifierUnavailable, NotFound, SkillrouteError
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
 from skillroute.core.settings import LocalSettings
 from skillroute.skills.classification.model import Classification
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill
+from skillroute.skills.queues import CLASSIFY
 from skillroute.wiring import Parts
 from skillroute_local.commands.skills_trial import Trial
 from skillroute_local.evaluating.requests import Row, read_requests
@@ -51,7 +51,7 @@ class World:
         return [self.parts.catalogue.read.get(id_, LAPTOP).primary_skill_id for id_ in self.ids]
 
     def waiting(self) -> set[str]:
-        found = self.parts.database.read(lambda session: OutboxRepository(session).waiting(QueueName.CLASSIFY, 100))
+        found = self.parts.database.read(lambda session: OutboxRepository(session).waiting(CLASSIFY, 100))
         return {work.key for work in found}
 
     def moves(self, *proposed: NewSkill) -> list[Move]:

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.core.errors.model import InvalidInput
 from skillroute.core.queue.messages import key_of, message_of
-from skillroute.core.queue.work import OutboxEntry, QueueName
+from skillroute.core.queue.work import OutboxEntry, WorkQueue, queues
 from skillroute.skills.model import id_in_key, skill_key
+from skillroute.skills.queues import AGGREGATE, CLASSIFY
 
-CLASSIFY, AGGREGATE = QueueName.CLASSIFY, QueueName.AGGREGATE
 ORGANISATIONS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 
 
@@ -59,13 +59,13 @@ def test_the_key_of_every_skill_comes_through(skill_id: str, org_id: str | None)
         (AGGREGATE, '{"skill_id": "files\\n"}', "skill_id"),
     ],
 )
-def test_what_is_no_message_is_refused(queue: QueueName, body: str, field: str) -> None:
+def test_what_is_no_message_is_refused(queue: WorkQueue, body: str, field: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         key_of(queue, body)
     assert refused.value.field == field
 
 
-@given(st.sampled_from(QueueName), st.text())
-def test_no_text_makes_it_stumble(queue: QueueName, body: str) -> None:
+@given(st.sampled_from(queues()), st.text())
+def test_no_text_makes_it_stumble(queue: WorkQueue, body: str) -> None:
     with suppress(InvalidInput):
         assert key_of(queue, body)

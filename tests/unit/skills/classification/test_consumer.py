@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from skillroute.core.errors.model import ClassifierUnavailable, DatabaseUnavailable, InvalidInput
 from skillroute.core.queue.outbox import OutboxDepth
-from skillroute.core.queue.work import QueueName
+from skillroute.core.queue.work import WorkQueue
 from skillroute.core.relay import RelayReport
 from skillroute.core.relay_consumer import relay_consumer
 from skillroute.core.time.time_left import at_most_s
 from skillroute.skills.aggregation.consumer import aggregate_consumer
 from skillroute.skills.classification.consumer import classify_consumer
+from skillroute.skills.queues import CLASSIFY
 
 from tests.events import event as sent
 
@@ -27,11 +28,11 @@ class Noted:
         self.receives: dict[str, int] = {}
         self.unreadable_ones: list[tuple[str, str, int]] = []
 
-    def __call__(self, queue: QueueName, reasons: Mapping[str, str], receives: Mapping[str, int]) -> None:
+    def __call__(self, queue: WorkQueue, reasons: Mapping[str, str], receives: Mapping[str, int]) -> None:
         self.reasons |= reasons
         self.receives |= receives
 
-    def unreadable(self, queue: QueueName, message_id: str, reason: str, receives: int) -> None:
+    def unreadable(self, queue: WorkQueue, message_id: str, reason: str, receives: int) -> None:
         self.unreadable_ones.append((message_id, reason, receives))
 
 
@@ -211,7 +212,7 @@ class TestAggregate:
 
 
 def test_the_relay_answers_with_its_report() -> None:
-    report = RelayReport(published=2, depths=[OutboxDepth(QueueName.CLASSIFY, 1, 0, 0.5)])
+    report = RelayReport(published=2, depths=[OutboxDepth(CLASSIFY, 1, 0, 0.5)])
 
     answer = relay_consumer(lambda: report, list)(sent("schedule_relay"), None)
 

@@ -15,12 +15,12 @@ from skillroute.core.input.hidden_text import visible
 from skillroute.core.input.json_input import validated
 from skillroute.core.postgres.database import Session
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
 from skillroute.core.time.retry import Retry
 from skillroute.skills.access import own_skill
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.create import PreparedSkill, SkillWriter
 from skillroute.skills.model import NewSkill, Skill, SkillFields
+from skillroute.skills.queues import CLASSIFY
 from skillroute.skills.repository import SkillRepository
 from skillroute.skills.suggestions.repository import SuggestionRepository
 
@@ -117,7 +117,7 @@ class ChangeSkill(SkillWriter):
                 return False
             SuggestionRepository(session).drop_description_of(key)
             bare = AssignmentRepository(session).remove_members(key)
-            OutboxRepository(session).enqueue(QueueName.CLASSIFY, [str(tool_id) for tool_id in bare])
+            OutboxRepository(session).enqueue(CLASSIFY, [str(tool_id) for tool_id in bare])
             session.note_news()
             return True
 

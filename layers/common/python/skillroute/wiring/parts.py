@@ -185,12 +185,13 @@ class CoreParts:
     def dispatch(self) -> Dispatch:
         from skillroute.core.queue.dispatch import Dispatch
         from skillroute.skills.model import SkillKey
+        from skillroute.skills.queues import AGGREGATE
 
         return Dispatch(
             self.database,
             self.queue,
-            lambda key: self.aggregate_skill(SkillKey(key)),
-            aggregate_delay_s=self.settings.aggregate_delay_s,
+            {AGGREGATE: lambda key: self.aggregate_skill(SkillKey(key))},
+            delays_s={AGGREGATE: self.settings.aggregate_delay_s},
             most_in_flight=self.settings.org_in_flight,
         )
 

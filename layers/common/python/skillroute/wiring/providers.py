@@ -11,10 +11,10 @@ from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors.model import ConfigurationError, EmbeddingUnavailable
 from skillroute.core.notification.port import Notifier
 from skillroute.core.queue.port import Queue
-from skillroute.core.queue.work import QueueName
 from skillroute.core.reranking.port import Reranker
 from skillroute.core.settings import ClassifierSettings, EmbeddingSettings, QueueSettings, RerankSettings
 from skillroute.skills.classification.classifiers.port import Classifier
+from skillroute.skills.queues import AGGREGATE, CLASSIFY
 from skillroute.wiring.secrets import make_api_key
 
 if TYPE_CHECKING:
@@ -127,9 +127,9 @@ def make_queue(settings: QueueSettings) -> Queue | None:
         raise ConfigurationError("SKILLROUTE_CLASSIFY_QUEUE_URL and SKILLROUTE_AGGREGATE_QUEUE_URL go together")
     from skillroute.core.queue.sqs import SqsQueue
 
-    dead = {QueueName.CLASSIFY: settings.classify_dlq_url, QueueName.AGGREGATE: settings.aggregate_dlq_url}
+    dead = {CLASSIFY: settings.classify_dlq_url, AGGREGATE: settings.aggregate_dlq_url}
     return SqsQueue(
-        {QueueName.CLASSIFY: settings.classify_queue_url, QueueName.AGGREGATE: settings.aggregate_queue_url},
+        {CLASSIFY: settings.classify_queue_url, AGGREGATE: settings.aggregate_queue_url},
         dead_letter_urls={name: url for name, url in dead.items() if url},
         endpoint_url=settings.sqs_endpoint_url,
     )

@@ -158,9 +158,8 @@ class Parts(CoreParts):
     @cached_property
     def failed_work(self) -> FailedWork:
         from skillroute.core.queue.failed_work import FailedWork
-        from skillroute.skills.tool_names import tool_names
 
-        return FailedWork(self.database, self.notifier, tool_names)
+        return FailedWork(self.database, self.notifier)
 
     @cached_property
     def relay(self) -> Relay:

@@ -10,7 +10,7 @@ from skillroute.core.errors.model import InvalidInput
 from skillroute.core.observability import logger
 from skillroute.core.queue.failed_work import FailedWork
 from skillroute.core.queue.messages import key_of
-from skillroute.core.queue.work import QueueName
+from skillroute.core.queue.work import WorkQueue
 from skillroute.core.time.time_left import ending_with, left_ms
 
 Consumer = Callable[[Mapping[str, Any], Any], dict[str, Any]]
@@ -41,7 +41,7 @@ class Batch:
         How often each key's message was received, this time included.
     """
 
-    queue: QueueName
+    queue: WorkQueue
     message_ids: dict[str, list[str]] = field(default_factory=dict)
     receives: dict[str, int] = field(default_factory=dict)
     unreadable: list[Unreadable] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Batch:
         return list(self.message_ids)
 
     @classmethod
-    def read(cls, queue: QueueName, event: Mapping[str, Any]) -> Batch:
+    def read(cls, queue: WorkQueue, event: Mapping[str, Any]) -> Batch:
         """Read an event of Lambda's; a message that cannot be read does not keep the others."""
         batch = cls(queue)
         for record in event["Records"]:
@@ -76,7 +76,7 @@ class Batch:
 
 
 def consumer(
-    queue: QueueName,
+    queue: WorkQueue,
     work: Callable[[Sequence[str], Any], Mapping[str, str]],
     failed_work: FailedWork,
     *,

@@ -8,10 +8,9 @@ from datetime import datetime
 
 from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.queue.failed_work import ToolNames
 from skillroute.core.queue.outbox import Failure, OutboxRepository
 from skillroute.core.queue.port import DeadLetter, Queue
-from skillroute.core.queue.work import OutboxEntry, QueueName
+from skillroute.core.queue.work import OutboxEntry, WorkQueue
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class GivenUp:
         Whether the outbox still has it, so that it can be redriven.
     """
 
-    queue: QueueName
+    queue: WorkQueue
     key: str | None
     tool_name: str | None
     message_id: str | None
@@ -51,19 +50,14 @@ class DeadLetters:
         None where there are none: the outbox alone is looked at then.
     dispatch : callable
         Publishes what was revived and has no message.
-    tool_names : callable
-        What people know work by; see `ToolNames`.
     """
 
-    def __init__(
-        self, database: Database, queue: Queue | None, dispatch: Callable[[], object], tool_names: ToolNames
-    ) -> None:
+    def __init__(self, database: Database, queue: Queue | None, dispatch: Callable[[], object]) -> None:
         self._database = database
         self._queue = queue
         self._dispatch = dispatch
-        self._tool_names = tool_names
 
-    def given_up(self, queue: QueueName, *, limit: int = 100) -> list[GivenUp]:
+    def given_up(self, queue: WorkQueue, *, limit: int = 100) -> list[GivenUp]:
         """Return what was given up, the longest first.
 
         Raises
@@ -73,7 +67,7 @@ class DeadLetters:
         letters = self._queue.dead_letters(queue, limit=limit) if self._queue else []
         return self._database.read(lambda session: self._joined(session, queue, letters, limit))
 
-    def redrive(self, queue: QueueName, keys: Sequence[str] | None = None) -> list[str]:
+    def redrive(self, queue: WorkQueue, keys: Sequence[str] | None = None) -> list[str]:
         """Let given-up work be tried again, all of it without `keys`; return what was.
 
         A message moves back to its queue; work without one gets a new one. Messages that cannot be read stay.
@@ -92,7 +86,7 @@ class DeadLetters:
         logger.info("given-up work is tried again", extra={"queue": queue.value, "keys": redriven})
         return redriven
 
-    def drop(self, queue: QueueName) -> list[GivenUp]:
+    def drop(self, queue: WorkQueue) -> list[GivenUp]:
         """Delete the messages that lead nowhere, and return them: unreadable ones, and those whose work was done."""
         if self._queue is None:
             return []
@@ -104,12 +98,12 @@ class DeadLetters:
         self._queue.drop(queue, nowhere.keys())
         return list(nowhere.values())
 
-    def _joined(self, session: Session, queue: QueueName, letters: Sequence[DeadLetter], limit: int) -> list[GivenUp]:
+    def _joined(self, session: Session, queue: WorkQueue, letters: Sequence[DeadLetter], limit: int) -> list[GivenUp]:
         failures = {failure.key: failure for failure in OutboxRepository(session).dead(queue, limit=limit)}
         # A queue may have given up a message before a consumer could say so: its receiver was killed each time.
         keys = [letter.key for letter in letters if letter.key is not None]
         failures |= {failure.key: failure for failure in OutboxRepository(session).failures(queue, keys)}
-        names = self._tool_names(session, queue, sorted({*keys, *failures}))
+        names = queue.names(session, sorted({*keys, *failures}))
         joined = [_of_letter(letter, failures.get(letter.key or ""), names) for letter in letters]
         joined += [_of_failure(queue, failure, names) for failure in failures.values() if failure.key not in keys]
         return joined[:limit]
@@ -134,6 +128,6 @@ def _of_letter(letter: DeadLetter, failure: Failure | None, names: Mapping[str, 
     )
 
 
-def _of_failure(queue: QueueName, failure: Failure, names: Mapping[str, str]) -> GivenUp:
+def _of_failure(queue: WorkQueue, failure: Failure, names: Mapping[str, str]) -> GivenUp:
     name, reason = names.get(failure.key), failure.last_error or "no reason was noted"
     return GivenUp(queue, failure.key, name, None, failure.attempts, reason, failure.dead_at, is_waiting=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 
 from skillroute.core.errors.model import QueueUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, logger
@@ -11,7 +13,7 @@ from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.messages import group_of, message_of
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.port import Queue
-from skillroute.core.queue.work import OutboxEntry, QueueName
+from skillroute.core.queue.work import OutboxEntry, Work, WorkQueue, queues
 from skillroute.core.time.clock import Clock
 from skillroute.core.time.cooldown import Cooldown
 from skillroute.core.time.deadline import Deadline
@@ -33,11 +35,12 @@ class Dispatch:
     Parameters
     ----------
     queue : Queue or None
-        Without one, skills are aggregated at once, in this process, and tools wait until somebody has one.
-    aggregate : callable
-        Does the work of the aggregate queue that waits under a key, where there is no queue.
-    aggregate_delay_s : int
-        How long a message for a skill rests, so that the changes of a moment are folded into one aggregation.
+        Without one, work is done at once, in this process, where `at_once` has its queue; other work waits until there
+        is a queue.
+    at_once : mapping of WorkQueue to callable
+        Does the work that waits under a key, where there is no queue.
+    delays_s : mapping of WorkQueue to int
+        How long a message rests, so that the changes of a moment are folded into one piece of work; else 0.
     most_in_flight : int
         Messages of one organisation that may be in flight in one queue.
     """
@@ -46,16 +49,16 @@ class Dispatch:
         self,
         database: Database,
         queue: Queue | None,
-        aggregate: Callable[[str], object],
+        at_once: Mapping[WorkQueue, Callable[[str], object]],
         *,
-        aggregate_delay_s: int = 2,
+        delays_s: Mapping[WorkQueue, int] = MappingProxyType({}),
         most_in_flight: int = 200,
         clock: Clock = time.monotonic,
     ) -> None:
         self._database = database
         self._queue = queue
-        self._aggregate = aggregate
-        self._aggregate_delay_s = aggregate_delay_s
+        self._at_once = at_once
+        self._delays_s = delays_s
         self._most_in_flight = most_in_flight
         self._clock = clock
         self._cooldown = Cooldown(_LEFT_ALONE_S, clock)
@@ -75,7 +78,7 @@ class Dispatch:
         the outbox until some of them are done (docs/adr/0028).
         """
         if self._queue is None:
-            return self._aggregate_waiting()
+            return self._do_at_once()
         published, deadline = 0, Deadline(within_s, self._clock)
         try:
             while entries := self._next_to_publish():
@@ -106,32 +109,35 @@ class Dispatch:
             # Sent while the rows are locked, so that no other publisher sends them too. Sent and not committed is sent
             # twice at worst, and the second message finds its work done.
             marked = OutboxRepository(session).mark_published(entries)
-            for name in QueueName:
-                self._send(queue, name, [entry for entry in marked if entry.queue is name])
+            for name in queues():
+                self._send(queue, name, [entry for entry in marked if entry.queue == name])
             return len(marked)
 
         return self._database.transact(publish)
 
-    def _send(self, queue: Queue, name: QueueName, entries: Sequence[OutboxEntry]) -> None:
+    def _send(self, queue: Queue, name: WorkQueue, entries: Sequence[OutboxEntry]) -> None:
         if entries:
             queue.send(
                 name,
                 [message_of(entry) for entry in entries],
                 groups=[group_of(entry.org_id) for entry in entries],
-                delay_s=self._aggregate_delay_s if name is QueueName.AGGREGATE else 0,
+                delay_s=self._delays_s.get(name, 0),
             )
 
-    def _aggregate_waiting(self) -> int:
+    def _do_at_once(self) -> int:
+        done = 0
         try:
-            waiting = self._database.read(
-                lambda session: OutboxRepository(session).waiting(QueueName.AGGREGATE, 10_000)
-            )
-            for work in waiting:
-                self._aggregate(work.key)
+            for queue, do in self._at_once.items():
+                for work in self._database.read(partial(_waiting, queue=queue)):
+                    do(work.key)
+                    done += 1
         except SkillrouteError as error:
             _left(error)
-            return 0
-        return len(waiting)
+        return done
+
+
+def _waiting(session: Session, queue: WorkQueue) -> list[Work]:
+    return OutboxRepository(session).waiting(queue, 10_000)
 
 
 def _left(error: SkillrouteError) -> None:

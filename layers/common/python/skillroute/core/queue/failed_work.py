@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any
 
@@ -12,15 +12,12 @@ from skillroute.core.notification.port import Notifier
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import Failure, OutboxRepository
-from skillroute.core.queue.work import QueueName
+from skillroute.core.queue.work import WorkQueue
 
 MAX_RECEIVES = 5
 """How often a queue hands a message out before it goes to the dead-letter queue; the queues are made with the same."""
 
 _MAX_REASON_LENGTH = 500
-
-ToolNames = Callable[[Session, QueueName, Sequence[str]], Mapping[str, str]]
-"""Returns the names of the tools that work of a queue is about, by key; keys of anything else have none."""
 
 
 class FailedWork:
@@ -28,21 +25,16 @@ class FailedWork:
 
     Parameters
     ----------
-    tool_names : callable
-        What people know work by; see `ToolNames`.
     max_receives : int
         The queue's ``maxReceiveCount``: work that fails at this receive will not come again by itself.
     """
 
-    def __init__(
-        self, database: Database, notifier: Notifier, tool_names: ToolNames, *, max_receives: int = MAX_RECEIVES
-    ) -> None:
+    def __init__(self, database: Database, notifier: Notifier, *, max_receives: int = MAX_RECEIVES) -> None:
         self._database = database
         self._notifier = notifier
-        self._tool_names = tool_names
         self.max_receives = max_receives
 
-    def __call__(self, queue: QueueName, reasons: Mapping[str, str], receives: Mapping[str, int]) -> None:
+    def __call__(self, queue: WorkQueue, reasons: Mapping[str, str], receives: Mapping[str, int]) -> None:
         """Note why work failed.
 
         Parameters
@@ -63,17 +55,17 @@ class FailedWork:
                 self._give_up(details | {"tool_name": names.get(key)}, f"skillroute dlq redrive {queue} {quote(key)}")
             else:
                 logger.warning("work failed and is tried again", extra=details)
-        if queue is QueueName.CLASSIFY:
-            count(Metric.CLASSIFICATION_FAILED, len(reasons))
+        if queue.failed_metric:
+            count(queue.failed_metric, len(reasons))
 
-    def given_up(self, queue: QueueName, failures: Sequence[Failure]) -> None:
+    def given_up(self, queue: WorkQueue, failures: Sequence[Failure]) -> None:
         """Notify people of work that was given up without a consumer's word: its receiver was killed each time."""
         if not failures:
             return
         names: Mapping[str, str] = {}
         try:
             keys = [failure.key for failure in failures]
-            names = self._database.read(lambda session: self._tool_names(session, queue, keys))
+            names = self._database.read(lambda session: queue.names(session, keys))
         except SkillrouteError as error:
             logger.warning("names not read", extra={"queue": queue.value, "reason": str(error)})
         for failure in failures:
@@ -87,7 +79,7 @@ class FailedWork:
                 details | {"tool_name": names.get(failure.key)}, f"skillroute dlq redrive {queue} {quote(failure.key)}"
             )
 
-    def unreadable(self, queue: QueueName, message_id: str, reason: str, receives: int) -> None:
+    def unreadable(self, queue: WorkQueue, message_id: str, reason: str, receives: int) -> None:
         """Note a message that cannot be read, so that are unknown whose work it is."""
         details = {"queue": queue.value, "message_id": message_id, "attempts": receives, "reason": _storable(reason)}
         if receives >= self.max_receives:
@@ -96,14 +88,14 @@ class FailedWork:
             logger.error("message cannot be read", extra=details)
 
     def _note(
-        self, queue: QueueName, reasons: Mapping[str, str], dead: Sequence[str], receives: Mapping[str, int]
+        self, queue: WorkQueue, reasons: Mapping[str, str], dead: Sequence[str], receives: Mapping[str, int]
     ) -> tuple[Mapping[str, str], list[str]]:
-        """Write the outbox; return the names of the tools in `dead`, as far as they are known, and who is spared."""
+        """Write the outbox; return the names of the work in `dead`, as far as they are known, and who is spared."""
 
         def note(session: Session) -> tuple[Mapping[str, str], list[str]]:
             session.note_news()  # what has failed makes room for other work of its organisation (docs/adr/0028)
             spared = OutboxRepository(session).failed(queue, reasons, dead=dead, receives=receives)
-            return self._tool_names(session, queue, dead), spared
+            return queue.names(session, dead), spared
 
         try:
             return self._database.transact(note)

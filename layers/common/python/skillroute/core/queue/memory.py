@@ -14,7 +14,7 @@ from typing import Any
 from skillroute.core.errors.model import QueueUnavailable
 from skillroute.core.queue.port import DeadLetter, QueueDepth
 from skillroute.core.queue.sqs import dead_letter
-from skillroute.core.queue.work import QueueName
+from skillroute.core.queue.work import WorkQueue, queues
 from skillroute.core.time.clock import Clock
 
 
@@ -65,12 +65,12 @@ class MemoryQueue:
         self._clock = clock
         self._lock = threading.Lock()
         self._ids = count(1)
-        self._messages: dict[QueueName, dict[str, Message]] = {name: {} for name in QueueName}
-        self._dead: dict[QueueName, dict[str, Message]] = {name: {} for name in QueueName}
+        self._messages: dict[WorkQueue, dict[str, Message]] = {name: {} for name in queues()}
+        self._dead: dict[WorkQueue, dict[str, Message]] = {name: {} for name in queues()}
 
     def send(
         self,
-        queue: QueueName,
+        queue: WorkQueue,
         bodies: Sequence[Mapping[str, Any]],
         *,
         groups: Sequence[str | None] | None = None,
@@ -82,15 +82,15 @@ class MemoryQueue:
     def depths(self) -> list[QueueDepth]:
         self._check()
         with self._lock:
-            return [self._depth(name) for name in sorted(QueueName)]
+            return [self._depth(name) for name in sorted(queues())]
 
-    def dead_letters(self, queue: QueueName, *, limit: int) -> list[DeadLetter]:
+    def dead_letters(self, queue: WorkQueue, *, limit: int) -> list[DeadLetter]:
         self._check()
         with self._lock:
             messages = list(self._dead[queue].values())[:limit]
         return [dead_letter(queue, message.id, message.body, message.since) for message in messages]
 
-    def redrive(self, queue: QueueName, keys: Collection[str] | None) -> list[str]:
+    def redrive(self, queue: WorkQueue, keys: Collection[str] | None) -> list[str]:
         moved = []
         for letter in self.dead_letters(queue, limit=len(self._dead[queue])):
             if letter.key is not None and (keys is None or letter.key in keys):
@@ -99,7 +99,7 @@ class MemoryQueue:
                 moved.append(letter.key)
         return moved
 
-    def drop(self, queue: QueueName, message_ids: Collection[str]) -> int:
+    def drop(self, queue: WorkQueue, message_ids: Collection[str]) -> int:
         self._check()
         with self._lock:
             return sum(self._dead[queue].pop(id_, None) is not None for id_ in message_ids)
@@ -107,14 +107,14 @@ class MemoryQueue:
     def close(self) -> None:
         """Do nothing: there are no connections."""
 
-    def send_text(self, queue: QueueName, body: str, *, group: str | None = None, delay_s: float = 0) -> None:
+    def send_text(self, queue: WorkQueue, body: str, *, group: str | None = None, delay_s: float = 0) -> None:
         """Send a message with any body, as another sender might."""
         self._check()
         with self._lock:
             message = Message(str(next(self._ids)), body, self._clock() + delay_s, datetime.now(UTC), group)
             self._messages[queue][message.id] = message
 
-    def receive(self, queue: QueueName, limit: int = 10) -> list[Message]:
+    def receive(self, queue: WorkQueue, limit: int = 10) -> list[Message]:
         """Receive messages; they are hidden from others until they are deleted or their time is up."""
         self._check()
         with self._lock:
@@ -130,13 +130,13 @@ class MemoryQueue:
                 received.append(message)
             return received
 
-    def delete(self, queue: QueueName, message_id: str) -> None:
+    def delete(self, queue: WorkQueue, message_id: str) -> None:
         """Delete a message that was received and done."""
         self._check()
         with self._lock:
             self._messages[queue].pop(message_id, None)
 
-    def _depth(self, queue: QueueName) -> QueueDepth:
+    def _depth(self, queue: WorkQueue) -> QueueDepth:
         now = self._clock()
         hidden = [message for message in self._messages[queue].values() if message.visible_at > now]
         under_way = sum(message.receives > 0 for message in hidden)

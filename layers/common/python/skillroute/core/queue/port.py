@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from skillroute.core.queue.work import QueueName
+from skillroute.core.queue.work import WorkQueue
 
 
 @dataclass(frozen=True, slots=True)
 class QueueDepth:
     """Messages of a queue: ready, under way or delayed; and those in its dead-letter queue."""
 
-    queue: QueueName
+    queue: WorkQueue
     ready: int
     under_way: int
     delayed: int
@@ -35,7 +35,7 @@ class DeadLetter:
         When it was sent, where the queue says so.
     """
 
-    queue: QueueName
+    queue: WorkQueue
     message_id: str
     body: str
     key: str | None
@@ -48,7 +48,7 @@ class Queue(Protocol):
 
     def send(
         self,
-        queue: QueueName,
+        queue: WorkQueue,
         bodies: Sequence[Mapping[str, Any]],
         *,
         groups: Sequence[str | None] | None = None,
@@ -63,18 +63,18 @@ class Queue(Protocol):
 
     def depths(self) -> list[QueueDepth]: ...
 
-    def dead_letters(self, queue: QueueName, *, limit: int) -> list[DeadLetter]:
+    def dead_letters(self, queue: WorkQueue, *, limit: int) -> list[DeadLetter]:
         """Return up to `limit` messages of a dead-letter queue, oldest first; they stay there."""
         ...
 
-    def redrive(self, queue: QueueName, keys: Collection[str] | None) -> list[str]:
+    def redrive(self, queue: WorkQueue, keys: Collection[str] | None) -> list[str]:
         """Move dead letters back to their queue and return whose they were.
 
         None stands for all that can be read. A crash in between may double a message; it never loses one.
         """
         ...
 
-    def drop(self, queue: QueueName, message_ids: Collection[str]) -> int:
+    def drop(self, queue: WorkQueue, message_ids: Collection[str]) -> int:
         """Delete messages from the dead-letter queue and return how many were there."""
         ...
 

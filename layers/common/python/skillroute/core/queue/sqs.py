@@ -14,7 +14,7 @@ from skillroute.core.errors.model import InvalidInput, QueueUnavailable
 from skillroute.core.queue.messages import key_of
 from skillroute.core.queue.port import DeadLetter, QueueDepth
 from skillroute.core.queue.sender import Sender
-from skillroute.core.queue.work import QueueName
+from skillroute.core.queue.work import WorkQueue
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class SqsQueue:
 
     Parameters
     ----------
-    urls, dead_letter_urls : mapping of QueueName to str
+    urls, dead_letter_urls : mapping of WorkQueue to str
         The queues, and the dead-letter queues behind them, as far as this process uses them.
     endpoint_url : str or None
         A local endpoint, which is called with made-up credentials and past every proxy. None calls AWS, with the
@@ -55,9 +55,9 @@ class SqsQueue:
 
     def __init__(
         self,
-        urls: Mapping[QueueName, str],
+        urls: Mapping[WorkQueue, str],
         *,
-        dead_letter_urls: Mapping[QueueName, str] | None = None,
+        dead_letter_urls: Mapping[WorkQueue, str] | None = None,
         endpoint_url: str | None = None,
         region: str | None = None,
     ) -> None:
@@ -71,7 +71,7 @@ class SqsQueue:
 
     def send(
         self,
-        queue: QueueName,
+        queue: WorkQueue,
         bodies: Sequence[Mapping[str, Any]],
         *,
         groups: Sequence[str | None] | None = None,
@@ -93,12 +93,12 @@ class SqsQueue:
             depths.append(QueueDepth(queue, **counts, dead=sum(dead.values())))
         return depths
 
-    def dead_letters(self, queue: QueueName, *, limit: int) -> list[DeadLetter]:
+    def dead_letters(self, queue: WorkQueue, *, limit: int) -> list[DeadLetter]:
         with self._held_dead_letters(queue) as letters_in_flight:
             letters = [_letter(queue, message) for message in islice(letters_in_flight, limit)]
         return sorted(letters, key=lambda letter: (letter.since or _NEVER, letter.message_id))
 
-    def redrive(self, queue: QueueName, keys: Collection[str] | None) -> list[str]:
+    def redrive(self, queue: WorkQueue, keys: Collection[str] | None) -> list[str]:
         def is_wanted(letter: DeadLetter) -> bool:
             # One that cannot be read would only come back.
             return letter.key is not None and (keys is None or letter.key in keys)
@@ -116,7 +116,7 @@ class SqsQueue:
                     moved.append(letter.key)
         return moved
 
-    def drop(self, queue: QueueName, message_ids: Collection[str]) -> int:
+    def drop(self, queue: WorkQueue, message_ids: Collection[str]) -> int:
         dropped = 0
         with self._held_dead_letters(queue) as letters_in_flight:
             for message in letters_in_flight:
@@ -137,7 +137,7 @@ class SqsQueue:
         return {field: int(answer["Attributes"].get(name, 0)) for field, name in _DEPTHS.items()}
 
     @contextmanager
-    def _held_dead_letters(self, queue: QueueName) -> Iterator[Iterator[dict[str, Any]]]:
+    def _held_dead_letters(self, queue: WorkQueue) -> Iterator[Iterator[dict[str, Any]]]:
         """Lend the messages of a dead-letter queue, each once, hidden from others meanwhile.
 
         Those that are still there afterwards show themselves again at once.
@@ -168,16 +168,16 @@ class SqsQueue:
         ]
         self._call(lambda client: client.change_message_visibility_batch(QueueUrl=url, Entries=entries))
 
-    def _delete_dead(self, queue: QueueName, message: Mapping[str, Any]) -> None:
+    def _delete_dead(self, queue: WorkQueue, message: Mapping[str, Any]) -> None:
         url, receipt = self._dead_url(queue), message["ReceiptHandle"]
         self._call(lambda client: client.delete_message(QueueUrl=url, ReceiptHandle=receipt))
 
-    def _url(self, queue: QueueName) -> str:
+    def _url(self, queue: WorkQueue) -> str:
         if queue not in self._urls:
             raise QueueUnavailable(f"the URL of queue {queue} is not configured")
         return self._urls[queue]
 
-    def _dead_url(self, queue: QueueName) -> str:
+    def _dead_url(self, queue: WorkQueue) -> str:
         if queue not in self._dead_letter_urls:
             raise QueueUnavailable(f"the URL of the dead-letter queue behind {queue} is not configured")
         return self._dead_letter_urls[queue]
@@ -225,13 +225,13 @@ def sqs_client(*, endpoint_url: str | None, region: str | None, read_timeout_s: 
 _NEVER = datetime.fromtimestamp(0, UTC)
 
 
-def _letter(queue: QueueName, message: Mapping[str, Any]) -> DeadLetter:
+def _letter(queue: WorkQueue, message: Mapping[str, Any]) -> DeadLetter:
     sent_ms = message.get("Attributes", {}).get("SentTimestamp")
     since = datetime.fromtimestamp(int(sent_ms) / 1000, UTC) if sent_ms else None
     return dead_letter(queue, message["MessageId"], message["Body"], since)
 
 
-def dead_letter(queue: QueueName, message_id: str, body: str, since: datetime | None) -> DeadLetter:
+def dead_letter(queue: WorkQueue, message_id: str, body: str, since: datetime | None) -> DeadLetter:
     """Return a dead letter, with its key or the reason why it has none."""
     try:
         return DeadLetter(queue, message_id, body, key_of(queue, body), None, since)

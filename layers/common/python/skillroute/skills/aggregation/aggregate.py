@@ -8,9 +8,9 @@ from skillroute.core.embedding.model import EmbeddingModel, Vector, weighted_mea
 from skillroute.core.observability import Metric, count
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
 from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import SkillKey
+from skillroute.skills.queues import AGGREGATE
 from skillroute.skills.repository import SkillRepository
 
 
@@ -48,10 +48,10 @@ class AggregateSkill:
         # Locked to the end, so that of two aggregations the later one has seen what the earlier one saw, and more.
         exists = SkillRepository(session).lock(skill_key)
         # Looked at before the members are read: who changes them later leaves a newer version, which stays.
-        versions = OutboxRepository(session).versions(QueueName.AGGREGATE, [skill_key])
+        versions = OutboxRepository(session).versions(AGGREGATE, [skill_key])
         models = IndexStateRepository(session).locked_models().searched if exists else ()
         changed = [self._derive(session, skill_key, model) for model in models]
-        OutboxRepository(session).done(QueueName.AGGREGATE, versions)
+        OutboxRepository(session).done(AGGREGATE, versions)
         return any(changed)
 
     def _derive(self, session: Session, skill_key: SkillKey, model: EmbeddingModel) -> bool:

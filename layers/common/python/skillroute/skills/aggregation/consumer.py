@@ -8,8 +8,8 @@ from typing import Any
 from skillroute.core.errors.model import DependencyUnavailable
 from skillroute.core.queue.consumer import Consumer, consumer, one_by_one, unexpected
 from skillroute.core.queue.failed_work import FailedWork
-from skillroute.core.queue.work import QueueName
 from skillroute.skills.model import SkillKey
+from skillroute.skills.queues import AGGREGATE
 
 
 def aggregate_consumer(
@@ -32,4 +32,4 @@ def aggregate_consumer(
     def work(keys: Sequence[str], context: Any) -> Mapping[str, str]:
         return one_by_one(keys, context, attempt)
 
-    return consumer(QueueName.AGGREGATE, work, failed_work, afterwards=dispatch)
+    return consumer(AGGREGATE, work, failed_work, afterwards=dispatch)

@@ -16,11 +16,11 @@ from skillroute.core.input.json_input import examined_json, together, validated
 from skillroute.core.portable.model import Line, iso, shown_moment
 from skillroute.core.postgres.database import Session
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.model import AssignmentSource, SkillKey, id_in_key, possible_keys
 from skillroute.skills.portable_lines import Assigned, Decided, decided_warnings
+from skillroute.skills.queues import CLASSIFY
 from skillroute.skills.suggestions.repository import SuggestionRepository
 
 
@@ -133,8 +133,8 @@ def _store(session: Session, decided: Mapping[int, Decided], keys: Mapping[str, 
 def _take_off(session: Session, item_ids: Sequence[int]) -> None:
     """Take items off the queue of those that are to be classified: what was decided on them holds."""
     outbox = OutboxRepository(session)
-    if waiting := outbox.versions(QueueName.CLASSIFY, [str(id_) for id_ in item_ids]):
-        outbox.done(QueueName.CLASSIFY, waiting)
+    if waiting := outbox.versions(CLASSIFY, [str(id_) for id_ in item_ids]):
+        outbox.done(CLASSIFY, waiting)
 
 
 def _named(decided: Iterable[Decided]) -> set[str]:

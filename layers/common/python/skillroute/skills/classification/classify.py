@@ -16,13 +16,13 @@ from skillroute.core.errors.model import ClassifierUnavailable, Conflict, Depend
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
 from skillroute.core.time.time_left import left_s
 from skillroute.skills.classification.classifiers.port import Classifier
 from skillroute.skills.classification.model import HUMAN, MIN_CONFIDENCE, Decision, Outcome
 from skillroute.skills.classification.profiles import SkillProfiles
 from skillroute.skills.classification.repository import ClassificationRepository, ToClassify
 from skillroute.skills.classification.store import Answer, StoreClassifications, current_assignments
+from skillroute.skills.queues import CLASSIFY
 from skillroute.skills.suggestions.suggest import SuggestSkills
 from skillroute.skills.tool_requests.drafted import Drafted
 
@@ -217,9 +217,7 @@ def _order(seen: ToClassify) -> tuple[str, int]:
 def _skipped(session: Session, found: Mapping[int, ToClassify], skipped: Mapping[int, Decision]) -> Results:
     """Return what skipped tools have, and take their work from the outbox."""
     versions = {str(id_): found[id_].version for id_ in skipped}
-    OutboxRepository(session).done(
-        QueueName.CLASSIFY, {key: version for key, version in versions.items() if version is not None}
-    )
+    OutboxRepository(session).done(CLASSIFY, {key: version for key, version in versions.items() if version is not None})
     session.note_news()  # there is room for other work in the queue
     return {
         id_: Outcome(id_, decision, found[id_].tool.name, current_assignments(session, found[id_].tool))

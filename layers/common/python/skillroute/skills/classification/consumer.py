@@ -8,7 +8,7 @@ from typing import Any
 from skillroute.core.errors.model import DependencyUnavailable
 from skillroute.core.queue.consumer import Consumer, consumer, one_by_one, unexpected
 from skillroute.core.queue.failed_work import FailedWork
-from skillroute.core.queue.work import QueueName
+from skillroute.skills.queues import CLASSIFY
 
 Classify = Callable[[Sequence[int]], Mapping[int, object]]
 """`ClassifyTools`: what became of each tool; a `DependencyUnavailable` where the classifier failed."""
@@ -38,7 +38,7 @@ def classify_consumer(classify: Classify, failed_work: FailedWork) -> Consumer:
         except Exception as error:  # noqa: BLE001 (see above)
             return unexpected(error, [key])
 
-    return consumer(QueueName.CLASSIFY, work, failed_work)
+    return consumer(CLASSIFY, work, failed_work)
 
 
 def _failures(keys: Sequence[str], results: Mapping[int, object]) -> dict[str, str]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Session
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.classification.classifiers.port import Classifier
 from skillroute.skills.classification.model import (
@@ -23,6 +22,7 @@ from skillroute.skills.classification.model import (
 )
 from skillroute.skills.classification.repository import ClassificationRepository, ToClassify
 from skillroute.skills.model import Assignment, AssignmentSource, SkillKey
+from skillroute.skills.queues import CLASSIFY
 from skillroute.skills.suggestions.drafts import draft_for
 from skillroute.skills.suggestions.repository import SuggestionRepository
 
@@ -83,7 +83,7 @@ class StoreClassifications:
         SuggestionRepository(session).drop_of([id_ for id_, chosen in settled.items() if chosen.assignments])
         versions = {str(answer.tool.id): answer.seen.version for answer in answers}
         OutboxRepository(session).done(
-            QueueName.CLASSIFY, {key: version for key, version in versions.items() if version is not None}
+            CLASSIFY, {key: version for key, version in versions.items() if version is not None}
         )
         session.note_news()
         drafts = {suggestion.tool.id: suggestion.draft for suggestion in suggested}

@@ -11,11 +11,11 @@ from skillroute.core.errors.model import Conflict, Forbidden
 from skillroute.core.input.json_input import validated
 from skillroute.core.postgres.database import Session
 from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
 from skillroute.skills.assignments.assign import assign
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.model import MAX_SKILLS_PER_TOOL, Assignment, NewSkill, Skill, in_rank_order
+from skillroute.skills.queues import CLASSIFY
 from skillroute.skills.suggestions.model import Suggestion, SuggestionStatus, skill_id_of
 from skillroute.skills.suggestions.repository import SuggestionRepository
 from skillroute.skills.suggestions.suggest import enough
@@ -85,7 +85,7 @@ def resolve(
     if tools:
         _assign_too(session, sorted(tools), skill, caller)
     ClassificationRepository(session).forget(waiting)
-    OutboxRepository(session).enqueue(QueueName.CLASSIFY, [str(tool_id) for tool_id in waiting])
+    OutboxRepository(session).enqueue(CLASSIFY, [str(tool_id) for tool_id in waiting])
     session.note_news()
     return also_resolved
 
