@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from skillroute import __version__
+
 from tests.events import message_id
 from tests.scenario_mail import MAIL, MAIL_GONE, MAIL_WITH_TOKENS
 from tests.scenario_step import Check, Step
@@ -53,6 +55,11 @@ def _finds_server_tools_and_agent(answer: dict[str, Any]) -> bool:
     found = (answer["search_mode"], server["path"], [each["path"] for each in answer["agents"]])
     of_the_server = {(each["server_path"], each["inputSchema"]["type"]) for each in tools}
     return found == ("hybrid", "/context7", ["/upgrade-planner"]) and of_the_server == {("/context7", "object")}
+
+
+def _publishes(*names: str) -> Check:
+    """Return a check that these servers are listed, as an MCP registry lists them."""
+    return lambda answer: [each["server"]["name"] for each in answer["servers"]] == list(names)
 
 
 def _finds_with_tools(*names: str) -> Check:
@@ -110,6 +117,9 @@ REGISTRY = (
     Step("catalog", "agents_get", 200, lambda agent: agent["path"] == "/upgrade-planner"),
     Step("catalog", "agents_put_one", 200, lambda agent: agent["path"] == "/upgrade-planner"),
     Step("catalog", "servers_list", 200, _paths("/context7")),
+    Step("catalog", "servers_published", 200, _publishes("io.github.upstash/context7")),
+    Step("catalog", "servers_published_versions", 200, _publishes("io.github.upstash/context7")),
+    Step("catalog", "servers_published_version", 200, lambda answer: answer["server"]["version"] == "1.0.31"),
     Step("catalog", "agents_list", 200, _paths("/upgrade-planner")),
     Step("catalog", "servers_tools", 200, lambda items: _names(items) == set(LIBRARY)),
     Step("catalog", "servers_disable", 200, lambda server: server["is_enabled"] is False),
@@ -118,6 +128,7 @@ REGISTRY = (
     Step("search", "search_registry_disabled", 200, _finds_them_disabled),
     Step("catalog", "servers_list", 200, _paths("/context7")),  # it asks for those that are disabled too
     Step("catalog", "agents_list", 200, _paths()),
+    Step("catalog", "servers_published", 200, _publishes()),
     Step("catalog", "servers_enable", 200, lambda server: server["is_enabled"] is True),
     Step("catalog", "agents_enable", 200, lambda agent: agent["is_enabled"] is True),
     Step("catalog", "servers_put_fewer_tools", 200, _written("updated")),
@@ -164,6 +175,8 @@ SIGNED = (
     Step("mcp", "mcp_call", 200, _tells_the_agent_of_the_event),
     Step("mcp", "mcp_metadata", 404),
     Step("mcp", "mcp_metadata_of_path", 404),
+    Step("mcp", "mcp_card", 200, lambda card: card["version"] == __version__),
+    Step("mcp", "mcp_card_beside", 200, lambda card: card["version"] == __version__),
     Step("search", "search_skills", 200, lambda skills: [each["id"] for each in skills] == ["calendar_management"]),
     Step("search", "search_tools", 200, lambda tools: "find_free_time" in _names(tools)),
     *REGISTRY,
@@ -180,6 +193,7 @@ SIGNED = (
     Step("skills", "skills_create_jwt", 401, _is_401),
     Step("catalog", "servers_delete", 204),
     Step("catalog", "servers_get", 404),
+    Step("catalog", "servers_published_version", 404),
     Step("catalog", "servers_enable", 404),
     Step("catalog", "servers_tools", 200, lambda items: items == []),
     Step("catalog", "agents_delete", 204),
@@ -209,6 +223,7 @@ WITH_TOKENS = (
     Step("mcp", "mcp_call_jwt", 200, _tells_the_agent_of_the_event),
     Step("mcp", "mcp_call_jwt_missing_scope", 403),
     Step("mcp", "mcp_metadata_anonymous", 200, _names_the_issuer),
+    Step("mcp", "mcp_card_anonymous", 200, lambda card: card["remotes"][0]["url"].endswith("/mcp")),
     Step("search", "search_jwt_no_org", 401, _is_401),
     Step("search", "search_jwt_missing_scope", 403),
     Step("catalog", "servers_put_jwt", 200, _written("created")),
@@ -216,6 +231,9 @@ WITH_TOKENS = (
     Step("catalog", "agents_put_jwt", 200, _written("created")),
     Step("catalog", "servers_list_jwt", 200, lambda servers: [each["org_id"] for each in servers] == ["acme"]),
     Step("catalog", "servers_list_jwt_other_org", 200, lambda servers: servers == []),
+    Step("catalog", "servers_published_jwt", 200, _publishes("io.github.upstash/context7")),
+    Step("catalog", "servers_published_jwt_other_org", 200, _publishes()),
+    Step("catalog", "servers_published_anonymous", 401, _is_401),
     Step("search", "search_registry_jwt", 200, _finds_with_tools(*LIBRARY)),
     Step("search", "search_registry_jwt_other_org", 200, _finds_nothing),
     Step("search", "search_registry_jwt_missing_scope", 403),

@@ -66,6 +66,10 @@ def _skills_of_tool(path: str, world: World) -> Iterator[Case]:
     yield Case("5 skills", filled(path, world.tools[0]))
 
 
+def _published(path: str, _: World) -> Iterator[Case]:
+    yield Case("100 servers", path.format(server_name="local.skillroute/s0", version="latest") + "?limit=100")
+
+
 _MAIL = "/api/v1/mail"
 _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("POST", "/api/v1/search"): searches.search,
@@ -88,6 +92,9 @@ _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("DELETE", "/api/v1/servers/{server_id}"): one_of("server", 204),
     ("POST", "/api/v1/servers/{server_id}/enable"): one_of("server"),
     ("POST", "/api/v1/servers/{server_id}/disable"): one_of("server"),
+    ("GET", "/v0.1/servers"): _published,
+    ("GET", "/v0.1/servers/{server_name}/versions"): _published,
+    ("GET", "/v0.1/servers/{server_name}/versions/{version}"): _published,
     ("PUT", "/api/v1/agents"): writes.put_agents,
     ("GET", "/api/v1/agents"): pages("path", "tag", is_enabled="true"),
     ("GET", "/api/v1/agents/{agent_id}"): one_of("agent"),

@@ -21,10 +21,14 @@ ROUTES = {
     "ANY /mcp": "mcp",
     "GET /.well-known/oauth-protected-resource": "mcp",
     "GET /.well-known/oauth-protected-resource/mcp": "mcp",
+    "GET /.well-known/mcp/server-card.json": "mcp",
+    "GET /mcp/server-card": "mcp",
     "ANY /api/v1/skills": "skills",
     "ANY /api/v1/skills/{proxy+}": "skills",
     "ANY /api/v1/tools/{id}/skills": "skills",
     "ANY /api/v1/{proxy+}": "catalog",
+    "ANY /v0.1/servers": "catalog",
+    "ANY /v0.1/servers/{proxy+}": "catalog",
 }
 """The function behind each route."""
 

@@ -22,7 +22,7 @@ _asked: ContextVar[_SystemApp] = ContextVar("asked")
 _OF_APP = {
     name
     for name in LocalSettings.model_fields
-    if name in ("auth", "default_mode") or name.startswith(("jwt_", "iam_", "rerank_"))
+    if name in ("auth", "default_mode", "public_registry") or name.startswith(("jwt_", "iam_", "rerank_"))
 }
 """Settings that the routes themselves are made with."""
 

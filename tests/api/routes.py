@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -43,6 +44,9 @@ SCOPES: dict[Route, Scope | None] = {
     ("DELETE", "/api/v1/servers/{server_id}"): Scope.CATALOG,
     ("POST", "/api/v1/servers/{server_id}/enable"): Scope.CATALOG,
     ("POST", "/api/v1/servers/{server_id}/disable"): Scope.CATALOG,
+    ("GET", "/v0.1/servers"): Scope.SEARCH,
+    ("GET", "/v0.1/servers/{server_name}/versions"): Scope.SEARCH,
+    ("GET", "/v0.1/servers/{server_name}/versions/{version}"): Scope.SEARCH,
     ("PUT", "/api/v1/agents"): Scope.CATALOG,
     ("GET", "/api/v1/agents"): Scope.SEARCH,
     ("GET", "/api/v1/agents/{agent_id}"): Scope.SEARCH,
@@ -170,14 +174,17 @@ def filled(
     product: int = 1,
     mail_agent: int = 2,
     message: int = 4,
+    server_name: str = "local.skillroute/garden",
+    version: str = "latest",
 ) -> str:
     """Return a path with ids, and with the query that searches need."""
     asked = "?query=water" if ("GET", path) in SCOPES and path.startswith("/api/v1/search/") else ""
     ids = {"item_id": item, "skill_id": skill, "suggestion_id": suggestion, "server_id": server, "agent_id": agent}
     ids |= {"project_id": project, "product_id": product, "message_id": message}
+    named = {"server_name": quote(server_name, safe=""), "version": version}
     if path.startswith("/api/v1/mail/"):
         ids["agent_id"] = mail_agent
-    return path.format(**ids) + asked
+    return path.format(**ids, **named) + asked
 
 
 def stored(system: System) -> dict[str, Any]:
@@ -208,6 +215,8 @@ def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
         "skill": skill,
         "suggestion": suggestion,
         "server": servers.outcomes[0].id,
+        "server_name": f"local.skillroute/garden{suffix}",
+        "version": "latest",
         "agent": agents.outcomes[0].id,
         **_fill_mail(system, caller, suffix),
     }

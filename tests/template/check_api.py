@@ -90,7 +90,8 @@ def check_unknown_paths_reach_an_application(stack: Stack) -> None:
 def check_no_route_is_open(stack: Stack) -> None:
     jwt = stack.parameters["AuthMode"] == "jwt"
     for name, route in _routes(stack).items():
-        is_open = jwt and route["RouteKey"] in OPEN
+        shows_registry = stack.parameters["PublicRegistry"] == "true" and " /v0.1/servers" in route["RouteKey"]
+        is_open = shows_registry or (jwt and route["RouteKey"] in OPEN)
         assert route["AuthorizationType"] == ("NONE" if is_open else "JWT" if jwt else "AWS_IAM"), name
         assert route.get("AuthorizerId") == ({"Ref": "JwtAuthorizer"} if jwt and not is_open else None), name
     authorizers = stack.of_type("AWS::ApiGatewayV2::Authorizer")
@@ -119,6 +120,8 @@ def check_scopes(stack: Stack) -> None:
     for request, scope in scopes_of_routes().items():
         behind = _behind(stack, request)
         assert behind, request
+        if stack.parameters["PublicRegistry"] == "true" and " /v0.1/servers" in behind:
+            continue
         asked[behind] |= {prefix + scope, prefix + "admin"} if scope else set()
     for key, route in routes.items():
         assert set(route.get("AuthorizationScopes", [])) == asked[key], key

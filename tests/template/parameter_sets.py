@@ -27,6 +27,7 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
         "JwtRequireOrg": "false",
         "JwtAgentClaim": "mail_agent",
         "CorsAllowOrigins": "https://console.example.com,http://localhost:5173",
+        "PublicRegistry": "true",
         "BudgetCaller": "0",
         "BudgetOrganisation": "1000",
         "SearchEngine": "shadow",

@@ -16,8 +16,13 @@ from skillroute.core.settings import LocalSettings
 from skillroute.wiring import Parts
 
 FUNCTIONS = ("Search", "Catalog", "Skills", "Mcp")
-OPEN = {"GET /.well-known/oauth-protected-resource", "GET /.well-known/oauth-protected-resource/mcp"}
-"""The routes that ask nobody who they are, where tokens let callers in: they say who issues those."""
+OPEN = {
+    "GET /.well-known/oauth-protected-resource",
+    "GET /.well-known/oauth-protected-resource/mcp",
+    "GET /.well-known/mcp/server-card.json",
+    "GET /mcp/server-card",
+}
+"""The routes that are open where tokens let callers in: they have who issues those, and how to connect."""
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 

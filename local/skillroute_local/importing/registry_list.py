@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from skillroute.registry.published.version_order import version_order
+
 from skillroute_local.importing.content import Content, document_of
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row
-from skillroute_local.importing.server_versions import version_order
 from skillroute_local.importing.values import entries, rows_of
 
 _OF_A_SERVER = ("packages", "remotes", "repository", "tools")

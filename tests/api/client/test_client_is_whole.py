@@ -16,8 +16,8 @@ from skillroute_client import Skillroute
 from skillroute_client.operations import Operation, PagedOperation
 
 KINDS = ("skills", "suggestions", "tools", "servers", "agents", "messages", "projects", "products", "mail_agents")
-WITHOUT = {"post_mcp_message"}
-"""Operations that have no method: MCP has clients of its own."""
+WITHOUT = {"post_mcp_message", "list_published_servers", "list_published_versions", "get_published_version"}
+"""Operations that have no method: MCP and its registries have clients of their own."""
 ELSEWHERE = {("search_tools", "format")}
 """Fields that a method of their own stands for: `search_mcp`."""
 DOCS = Path(__file__).parents[3] / "docs" / "clients.md"

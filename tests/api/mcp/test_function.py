@@ -101,6 +101,8 @@ def test_noise_is_answered_the_same(clients: Clients) -> None:
         ("POST", "/.well-known/oauth-protected-resource", token("search"), 405),
         ("OPTIONS", "/.well-known/oauth-protected-resource/mcp", token("search"), 405),
         ("HEAD", "/.well-known/oauth-protected-resource", {}, 200),
+        ("GET", "/mcp/server-card", {}, 200),
+        ("GET", "/.well-known/mcp/server-card.json", {}, 200),
         ("HEAD", "/mcp", token("search"), 405),
         ("POST", "/mcp", token("search") | {"content-length": str(MAX_BODY_BYTES + 1)}, 413),
     ],

@@ -31,7 +31,7 @@ BODIES_OF_LISTS: dict[Route, Any] = {
 """What makes the searches answer with all that the caller may see."""
 NOBODYS = dict.fromkeys(
     ("item", "suggestion", "server", "agent", "project", "product", "mail_agent", "message"), 2**40
-) | {"skill": "nobodys"}
+) | {"skill": "nobodys", "server_name": "local.skillroute/nobodys", "version": "latest"}
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_every_list_and_search_shows_what_is_global_and_the_callers_own(
         rows = answer.json()[within] if within else answer.json()
         if "x-total-count" in answer.headers:
             assert int(answer.headers["x-total-count"]) == len(rows)
-        return {row[pick].rpartition("_")[2] for row in rows}
+        return {(row if pick in row else row["server"])[pick].rpartition("_")[2] for row in rows}
 
     lists = {
         ("GET", "/api/v1/tools", ""): "name",
@@ -165,6 +165,7 @@ def test_every_list_and_search_shows_what_is_global_and_the_callers_own(
         ("GET", "/api/v1/skills/suggestions/groups", ""): "name",
         ("GET", "/api/v1/servers", ""): "name",
         ("GET", "/api/v1/agents", ""): "name",
+        ("GET", "/v0.1/servers", "servers"): "name",
         ("POST", "/api/v1/search", "tools"): "name",
         ("GET", "/api/v1/search/tools", ""): "name",
         ("GET", "/api/v1/search/skills", ""): "id",

@@ -47,5 +47,8 @@ class Caller:
         return (None,) if self.org_id is None else (None, self.org_id)
 
 
+VISITOR = Caller(org_id=None, scopes=frozenset({Scope.SEARCH}))
+"""The caller of no known identity, where a route is open to all: it sees global objects."""
+
 LAPTOP = Caller(org_id=None, scopes=frozenset({Scope.ADMIN}))
 """The caller where nothing checks: on the laptop, global items and every scope."""

@@ -15,15 +15,18 @@ from starlette.routing import Route
 
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
-from skillroute.core.http.protected_resource import METADATA_PATH, ProtectedResource, metadata_of
+from skillroute.core.http.protected_resource import METADATA_PATH, ProtectedResource, metadata_of, url_of
 from skillroute.core.http.time_limit import left_ms_of
 from skillroute.core.time.deadline import Deadline
 from skillroute.mcp.headers import Headers
 from skillroute.mcp.server import McpServer, Reply
+from skillroute.mcp.server_card import CARD_TYPE, server_card
 from skillroute.mcp.tool import Asked
 
 PATH = "/mcp"
 METADATA_PATHS = (METADATA_PATH, METADATA_PATH + PATH)
+CARD_PATHS = ("/.well-known/mcp/server-card.json", f"{PATH}/server-card")
+"""Paths where clients look for the server's card: of a host, and of an address that they have."""
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -43,7 +46,15 @@ def plain_routes(server: McpServer, access: Access, resource: ProtectedResource 
     return [
         Route(PATH, post_message, methods=["POST"]),
         *(Route(path, get_metadata, methods=["GET"]) for path in METADATA_PATHS),
+        *(Route(path, get_card, methods=["GET"]) for path in CARD_PATHS),
     ]
+
+
+async def get_card(request: Request) -> Response:
+    """Answer with the server's card, for any client: it has what a client needs to connect, and nothing of anyone."""
+    # Read by pages, too, as the draft of cards asks; it is the same for all.
+    headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "public, max-age=3600"}
+    return JSONResponse(server_card(url_of(request, PATH)), headers=headers, media_type=CARD_TYPE)
 
 
 async def message_of(request: Request, caller: Caller) -> tuple[Headers, bytes, Asked]:

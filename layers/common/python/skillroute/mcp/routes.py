@@ -14,7 +14,15 @@ from skillroute.core.http.lanes import Lanes
 from skillroute.core.http.one_at_a_time import OneAtATime
 from skillroute.core.http.protected_resource import ProtectedResource
 from skillroute.mcp.cost import units_of
-from skillroute.mcp.plain_routes import METADATA_PATHS, PATH, message_of, metadata_endpoint, response_of
+from skillroute.mcp.plain_routes import (
+    CARD_PATHS,
+    METADATA_PATHS,
+    PATH,
+    get_card,
+    message_of,
+    metadata_endpoint,
+    response_of,
+)
 from skillroute.mcp.server import McpServer, spent
 
 _OBJECT = {"type": "object", "additionalProperties": True}
@@ -70,4 +78,6 @@ def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | 
     # Not in the document of the API, whose every route asks who it is.
     for path in METADATA_PATHS:
         router.add_api_route(path, metadata_endpoint(resource), response_model=None, include_in_schema=False)
+    for path in CARD_PATHS:
+        router.add_api_route(path, get_card, response_model=None, include_in_schema=False)
     return router

@@ -14,6 +14,12 @@ from skillroute.wiring.parts import CoreParts
 
 def make_access(settings: WebSettings) -> Access:
     """Return who may call."""
+    access = _access(settings)
+    access.open_below = "/v0.1/" if settings.public_registry else None
+    return access
+
+
+def _access(settings: WebSettings) -> Access:
     if settings.auth == "none":
         return open_access()
     if settings.auth == "iam":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skillroute.registry.published.read import PublishedRegistry
 from skillroute.registry.read import Registry
 from skillroute.registry.sync import SyncRegistry
 from skillroute.wiring.parts import CoreParts
@@ -13,3 +14,4 @@ class RegistryUseCases:
     def __init__(self, core: CoreParts) -> None:
         self.sync = SyncRegistry(core.writer, core.known_requests)
         self.read = Registry(core.database)
+        self.published = PublishedRegistry(core.database)

@@ -62,9 +62,10 @@ def _catalog(parts: Parts) -> tuple[list[APIRouter], list[object]]:
     from skillroute.core.http import portable_routes
     from skillroute.mail import routes as mail
     from skillroute.registry import routes as registry
+    from skillroute.registry.published import routes as published
 
     slices = (parts.catalogue, parts.registry, parts.mail, parts.portable)
-    routers = [each.router for each in (catalogue, registry, mail, portable_routes)]
+    routers = [each.router for each in (catalogue, registry, published, mail, portable_routes)]
     return routers, [use_case for each in slices for use_case in vars(each).values()]
 
 

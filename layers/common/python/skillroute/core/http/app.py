@@ -71,6 +71,7 @@ def create_app(
     app.add_middleware(HeadAsGet)
     app.add_middleware(RequestIds)
     let_pages_ask(app, cors_origins)
+    _open_to_all(app, access)
     add_error_handlers(
         app, PathMethods([route for router in routers for route in router.routes]), access.anyone() if access else None
     )
@@ -78,3 +79,11 @@ def create_app(
     for router in routers:
         app.include_router(router)
     return app
+
+
+def _open_to_all(app: FastAPI, access: Access | None) -> None:
+    """Let pages of all sites read what visitors may read, if anything."""
+    if access is not None and access.open_below is not None:
+        from skillroute.core.http.open_pages import OpenPages  # noqa: PLC0415 - few deployments have open routes
+
+        app.add_middleware(OpenPages, prefix=access.open_below)

@@ -110,11 +110,17 @@ class Access:
         What the guards are made of.
     scope_prefix : str
         What tokens put before scopes.
+
+    Attributes
+    ----------
+    open_below : str or None
+        Below which path routes let in visitors and pages of all sites (`use_cases.require_or_visit`); None: nowhere.
     """
 
     def __init__(
         self, identify: Identify, *, guard: type[IdentityGuard] = IdentityGuard, scope_prefix: str = ""
     ) -> None:
+        self.open_below: str | None = None
         self._identify = identify
         self._guard = guard
         self._scope_prefix = scope_prefix

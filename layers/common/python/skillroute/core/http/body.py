@@ -107,6 +107,8 @@ class SafeJsonRoute(APIRoute):
     limits: ClassVar[BodyLimits] = ONE
     headers: ClassVar[Mapping[str, str]] = {}
     """Of every answer."""
+    ignores_unknown_query: ClassVar[bool] = False
+    """Whether query parameters that the route does not have are passed over."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **kwargs: Any) -> None:
         responses = kwargs.get("responses") or {}
@@ -127,7 +129,7 @@ class SafeJsonRoute(APIRoute):
                 await guard(request)
             refuse_conditions(request.headers, conditions)
             scope = request.scope
-            if scope["query_string"]:
+            if scope["query_string"] and not self.ignores_unknown_query:
                 scope = {**scope, "query_string": query.settle(request.query_params)}
             measured = SafeJsonRequest(scope, request.receive)
             measured.limits = self.limits

@@ -10,7 +10,8 @@ from typing import Any, TypeVar, cast
 from fastapi import Depends
 from starlette.requests import Request
 
-from skillroute.core.caller import Caller, Scope
+from skillroute.core.caller import VISITOR, Caller, Scope
+from skillroute.core.errors.model import Unauthenticated
 from skillroute.core.http.auth import Access, Guard
 
 T = TypeVar("T")
@@ -41,6 +42,24 @@ class _ScopeGuard(Guard):
 def require(scope: Scope) -> Guard:
     """Return the dependency on a caller with a scope."""
     return _ScopeGuard(scope)
+
+
+class _VisitorGuard(_ScopeGuard):
+    """The guard of a scope that lets in visitors, too, where the app's access does."""
+
+    async def __call__(self, request: Request) -> Caller:
+        try:
+            return await super().__call__(request)
+        except Unauthenticated:
+            if use_case(request, Access).open_below is None:
+                raise
+            request.state.caller = VISITOR
+            return VISITOR
+
+
+def require_or_visit(scope: Scope) -> Guard:
+    """Return the dependency on a caller with a scope, or on a visitor where the deployment is open to them."""
+    return _VisitorGuard(scope)
 
 
 def anyone() -> Guard:

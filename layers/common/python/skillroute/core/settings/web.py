@@ -36,6 +36,9 @@ class WebSettings(Settings):
     cors_allow_origins: str = Field(
         "", description="Origins of pages that may ask from a browser, comma-separated; none when empty."
     )
+    public_registry: bool = Field(
+        False, description="Whether /v0.1/servers shows global servers to callers who do not say who they are."
+    )
     iam_admins: str = Field(
         "", description="For iam, ARNs of the roles that may do everything, comma-separated; other callers search."
     )

@@ -1,0 +1,124 @@
+"""A registered server's document as the `server.json` that clients of MCP registries read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from skillroute.catalogue.model import JsonObject
+from skillroute.registry.published.entries import Entry
+from skillroute.registry.published.model import HttpTransport, Icon, Package, Repository
+
+SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+OFFICIAL = "io.modelcontextprotocol.registry/official"
+"""Where clients look for the status of an entry, in other registries too."""
+
+_PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
+_MAX_TEXT = 100
+_LISTS: Mapping[str, type[BaseModel]] = {"packages": Package, "remotes": HttpTransport, "icons": Icon}
+# Documents of 2025 before the names were changed.
+_RENAMED = {
+    "registry_type": "registryType",
+    "registry_name": "registryType",
+    "registry_base_url": "registryBaseUrl",
+    "file_sha256": "fileSha256",
+    "runtime_hint": "runtimeHint",
+    "runtime_arguments": "runtimeArguments",
+    "package_arguments": "packageArguments",
+    "environment_variables": "environmentVariables",
+    "is_required": "isRequired",
+    "is_secret": "isSecret",
+    "is_repeated": "isRepeated",
+    "value_hint": "valueHint",
+}
+_MAX_DEPTH = 12
+
+
+def published(
+    entry: Entry, *, name: str, description: str, document: JsonObject, created_at: datetime
+) -> dict[str, Any]:
+    """Return the entry as the API answers it.
+
+    Parts of the document that have not the form of a `server.json` are left out, and the others stay. Values of what is
+    secret are left out always: who reads the list is not who runs the server.
+    """
+    inner = document.get("server")
+    fields = inner if isinstance(inner, dict) and "name" not in document else document
+    server: dict[str, Any] = {
+        "$schema": SCHEMA,
+        "name": entry.name,
+        "title": _cut(name),
+        "description": _cut(" ".join(description.split())) or _cut(name),
+        "version": entry.version,
+    }
+    website = fields.get("websiteUrl", fields.get("website_url"))
+    if isinstance(website, str) and website.startswith(("https://", "http://")):
+        server["websiteUrl"] = website
+    if _is(Repository, fields.get("repository")):
+        server["repository"] = fields["repository"]
+    for key, shape in _LISTS.items():
+        given = fields.get(key)
+        parts = [_today(key, each) for each in given] if isinstance(given, list) else []
+        if kept := [part for part in parts if _is(shape, part)]:
+            server[key] = kept
+    meta = fields.get("_meta")
+    if isinstance(meta, dict) and isinstance(meta.get(_PUBLISHER), dict):
+        server["_meta"] = {_PUBLISHER: meta[_PUBLISHER]}
+    official = {
+        "status": "active" if entry.is_enabled else "deleted",
+        "publishedAt": _time(created_at),
+        "updatedAt": _time(entry.updated_at),
+        "isLatest": entry.is_latest,
+    }
+    return {"server": server, "_meta": {OFFICIAL: official}}
+
+
+def _today(key: str, part: Any) -> Any:
+    """Return a package or a remote in today's form, without the values of secrets."""
+    part = _renamed(part, _MAX_DEPTH)
+    if not isinstance(part, dict):
+        return part
+    if key == "remotes" and "type" not in part and "transport_type" in part:
+        part["type"] = part.pop("transport_type")
+    if key == "remotes" and part.get("type") == "streamable":
+        part["type"] = "streamable-http"
+    if key == "packages":
+        if "identifier" not in part and "name" in part:
+            part["identifier"] = part.pop("name")
+        part.setdefault("transport", {"type": "stdio"})
+        if part.get("version") in ("", "latest"):
+            del part["version"]
+    return part
+
+
+def _renamed(value: Any, depth: int) -> Any:
+    if depth == 0:
+        return None
+    if isinstance(value, list):
+        return [_renamed(each, depth - 1) for each in value]
+    if not isinstance(value, dict):
+        return value
+    named = {_RENAMED.get(key, key): _renamed(each, depth - 1) for key, each in value.items()}
+    if named.get("isSecret") is True:
+        named = {key: each for key, each in named.items() if key not in {"value", "default"}}
+    return named
+
+
+def _is(shape: type[BaseModel], value: Any) -> bool:
+    try:
+        shape.model_validate(value)
+    except ValidationError:
+        return False
+    return True
+
+
+def _cut(text: str) -> str:
+    text = text.strip()
+    return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1].rstrip()}…"
+
+
+def _time(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
