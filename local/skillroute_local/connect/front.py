@@ -75,6 +75,11 @@ class Front:
         self._patience_ends = math.inf
         self.on_tools_changed: Callable[[], object] = lambda: None
 
+    @property
+    def servers(self) -> list[str]:
+        """The names of the servers behind it."""
+        return list(self._upstreams)
+
     async def run(self) -> None:
         """Keep all servers connected until this task is cancelled."""
         self._patience_ends = anyio.current_time() + _FIRST_LISTINGS_S

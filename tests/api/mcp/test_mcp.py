@@ -141,7 +141,7 @@ def test_a_greeting_that_lacks_something_is_refused_with_its_name(shared_client:
 def test_a_client_of_the_stateless_revision_discovers_the_server(client: TestClient) -> None:
     found = result(client, "server/discover")
     assert found["supportedVersions"] == list(REVISIONS)
-    assert (found["resultType"], found["cacheScope"]) == ("complete", "public")
+    assert (found["resultType"], found["cacheScope"]) == ("complete", "private")
     assert found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "skillroute"
 
 
@@ -664,6 +664,57 @@ def test_without_postgresql_tools_are_listed_without_the_summary(
     assert counts()["DatabaseUnavailable"] == before + 1
 
 
+@pytest.mark.parametrize("revision", ["2025-11-25", STATELESS])
+def test_a_greeting_says_what_is_behind_and_does_not_wait_for_it(
+    client: TestClient, garden: System, revision: str
+) -> None:
+    method, params = ("server/discover", None) if revision == STATELESS else ("initialize", GREETING)
+    garden.database.down = True
+    greeted = result(client, method, params, revision)
+    assert greeted["instructions"].endswith("what you want to call.")
+    assert greeted.get("ttlMs") == (0 if revision == STATELESS else None)
+    garden.database.down = False
+    said = result(client, method, params, revision)["instructions"]
+    assert said.endswith("The catalogue holds 2 tools, 1 prompt, by skill: gardening 2.")
+
+
+# Which tools are listed
+
+
+def names(client: TestClient, path: str = "/mcp", revision: str = STATELESS, **more: str) -> list[str]:
+    body = request("tools/list", None, revision)
+    answer = client.post(path, json=body, headers=headers(body, revision) | more)
+    assert answer.status_code == 200, answer.text
+    return [tool["name"] for tool in answer.json()["result"]["tools"]]
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_tools_of_mail_are_listed_where_there_is_mail_or_they_are_asked_for(
+    client: TestClient, system: System, revision: str
+) -> None:
+    without = [name for name in TOOLS if "messages" not in name]
+    assert names(client, revision=revision) == without
+    assert names(client, "/mcp?tools=mail", revision) == TOOLS
+    assert names(client, revision=revision) == without
+    project = system.mail_id("project", key="garden", name="Garden")
+    assert names(client, revision=revision) == TOOLS
+    system.parts.mail.read.delete("project", project, LAPTOP)
+    assert names(client, revision=revision) == without
+
+
+def test_tools_of_mail_that_are_not_listed_can_be_called(client: TestClient) -> None:
+    found = call(client, "search_messages", {"project_key": "garden", "query": "roses"})
+    assert found["content"][0]["text"].startswith("project_key: ")
+
+
+@pytest.mark.parametrize("asked", ["all", "mail,x", "mail;x", "\udc80"])
+def test_another_group_of_tools_is_refused_by_name(client: TestClient, asked: str) -> None:
+    body = request("tools/list")
+    answer = client.post("/mcp", params={"tools": asked.encode("utf-8", "replace")}, json=body, headers=headers(body))
+    assert error(answer) == (400, INVALID_REQUEST)
+    assert "the parameter tools of the URL may name mail, not " in answer.json()["error"]["message"]
+
+
 def test_a_tool_is_wired_under_its_own_name() -> None:
     tool = Tool("one", "One", "One.", {}, {}, lambda *_: {}, hint="one")
     with pytest.raises(ValueError, match="the tool one is wired as two"):
@@ -683,7 +734,7 @@ def test_the_summary_of_a_large_catalogue_stays_short(client: TestClient, system
 def test_the_page_names_the_tokens_of_the_list(client: TestClient, system: System) -> None:
     """As `make bench-tokens` counted them, with the summary of a catalogue."""
     page = (Path(__file__).parents[3] / "docs" / "mcp.md").read_text("utf-8")
-    [named] = re.findall(r"^\| `tools/list` of Skillroute, once \| ([\d,]+) \|", page, re.MULTILINE)
+    [named] = re.findall(r"^\| `tools/list` of Skillroute, once, without mail \| ([\d,]+) \|", page, re.MULTILINE)
     listed = result(client, "tools/list")["tools"]
     shown = [{name: tool[name] for name in ("name", "description", "inputSchema")} for tool in listed]
     count = system.parts.mcp.count_tokens

@@ -76,6 +76,22 @@ def token(org: str) -> dict[str, str]:
     return dict(bearer(OURS.sign(claims("search", org))))
 
 
+def test_mail_of_others_lists_no_tools_of_mail(world: Any) -> None:
+    client, _, _ = world
+    listed = {}
+    for who, said in (
+        ("member", claims("search", ACME)),
+        ("operator", claims("admin", ACME, agent="director")),
+        ("stranger", claims("search", ACME, agent="stranger")),
+        ("without agent", claims("search", ACME, agent=None)),
+        ("elsewhere", claims("admin", "initech")),
+        ("nowhere", claims("admin", None)),
+    ):
+        tools = result(client, "tools/list", **dict(bearer(OURS.sign(said))))["tools"]
+        listed[who] = any(tool["name"] == "search_messages" for tool in tools)
+    assert [who for who, is_listed in listed.items() if is_listed] == ["member", "operator"]
+
+
 @pytest.mark.parametrize("org", [ACME, GLOBEX])
 def test_noise_is_answered_by_the_protocol_and_reveals_nothing(world: Any, org: str) -> None:
     client, ids, _ = world

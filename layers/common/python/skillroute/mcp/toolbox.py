@@ -1,10 +1,13 @@
-"""The tools as MCP lists and calls them: the same names in the same order for all callers."""
+"""The tools as MCP lists and calls them, in the same order for all callers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import partial
+from types import MappingProxyType
+from typing import Any, TypeVar
 
+from skillroute.core.caller import Caller
 from skillroute.core.errors import outage
 from skillroute.core.errors.model import DependencyUnavailable, InvalidInput, NotFound
 from skillroute.core.input.encodable import encodable
@@ -12,6 +15,8 @@ from skillroute.mcp.fit import ANSWER_BYTES, Json
 from skillroute.mcp.revisions import Revision, has_structured_content, titled
 from skillroute.mcp.rpc import INVALID_PARAMS, RpcError, quoted, to_text
 from skillroute.mcp.tool import Asked, Tool, ToolError, client_hints
+
+T = TypeVar("T")
 
 _READS_ONLY = {"readOnlyHint": True, "openWorldHint": False}
 """The annotations of all tools: read only, and closed to this server."""
@@ -25,10 +30,21 @@ class Toolbox:
     makers : mapping of str to callable
         Make the tools, by their names, in the order of the list. Each is made when it is first called or listed: what
         stands behind one must not lengthen a cold start that calls another one.
+    group_of : mapping of str to str
+        The groups of those tools that are not listed for all callers, and are called by any.
+    has_use : callable
+        Returns whether a caller has use for the tools of a group. Raises `DependencyUnavailable`: they are listed then.
     """
 
-    def __init__(self, makers: Mapping[str, Callable[[], Tool]]) -> None:
+    def __init__(
+        self,
+        makers: Mapping[str, Callable[[], Tool]],
+        group_of: Mapping[str, str] = MappingProxyType({}),
+        has_use: Callable[[str, Caller], bool] = lambda *_: True,
+    ) -> None:
         self._makers = makers
+        self._group_of = group_of
+        self._has_use = has_use
         self._made: dict[str, Tool] = {}
 
     def listed(self, asked: Asked, revision: Revision) -> tuple[list[Json], bool]:
@@ -38,17 +54,16 @@ class Toolbox:
         is better than none, but not worth keeping.
         """
         listed: list[Json] = []
-        is_whole = True
+        reading = _Reading(asked.caller)
+        groups = set(self._group_of.values()) - asked.groups
+        useless = {group for group in sorted(groups) if reading(partial(self._has_use, group)) is False}
         for name in self._makers:
+            if self._group_of.get(name) in useless:
+                continue
             tool = self._tool(name)
-            more = ""
-            try:
-                more = "" if tool.more is None else f" {tool.more(asked.caller)}"
-            except DependencyUnavailable as error:
-                outage.note(error)
-                is_whole = False
-            listed.append(_listed(tool, f"{tool.description}{more}", revision))
-        return listed, is_whole
+            more = None if tool.more is None else reading(tool.more)
+            listed.append(_listed(tool, f"{tool.description}{'' if more is None else f' {more}'}", revision))
+        return listed, reading.is_whole
 
     def call(self, params: Mapping[str, Any], asked: Asked, revision: Revision) -> Json:
         """Call a tool.
@@ -91,6 +106,25 @@ class Toolbox:
                 raise ValueError(f"the tool {tool.name} is wired as {name}")
             self._made[name] = tool
         return self._made[name]
+
+
+class _Reading:
+    """Reads what a list depends on, until something cannot be read: the rest is not waited for."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.is_whole = True
+        self._caller = caller
+
+    def __call__(self, read: Callable[[Caller], T]) -> T | None:
+        """Return what is read for the caller; None where it cannot be had."""
+        if not self.is_whole:
+            return None
+        try:
+            return read(self._caller)
+        except DependencyUnavailable as error:
+            outage.note(error)
+            self.is_whole = False
+            return None
 
 
 def _listed(tool: Tool, description: str, revision: Revision) -> Json:
