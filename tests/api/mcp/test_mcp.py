@@ -291,12 +291,62 @@ def test_needs_are_served_by_one_answer(client: TestClient) -> None:
 
 
 def test_a_call_of_a_tool_that_was_found_is_told_where_it_is_called(client: TestClient) -> None:
-    answer = ask(client, "tools/call", {"name": "create_event", "arguments": {}}, "2025-11-25")
+    # GIVEN tools of servers, one of which has another's name
+    tools = [
+        {"server": "calendar", "name": "create_event"},
+        {"server": "io.github.x/Office Suite", "name": "create_event"},
+        {"server": "mail", "name": "send"},
+    ]
+    ids = [each["id"] for each in client.put("/api/v1/tools", json=tools).json()["results"]]
 
+    # WHEN an agent calls one by a name that clients use
+    said = {
+        name: call(client, name, revision="2025-11-25")
+        for name in (
+            *("send", "mail/send", "mcp__mail__send", "create_event", "calendar/create_event"),
+            *("mcp__calendar__create_event", "io.github.x/Office Suite/create_event"),
+            *("mcp__io_github_x_Office_Suite__create_event", "calendar__create_event"),
+        )
+    }
+
+    # THEN it learns the server, and the id
+    assert all(answer["isError"] for answer in said.values())
+    texts = {name: answer["content"][0]["text"] for name, answer in said.items()}
+    assert len({texts[name] for name in ("send", "mail/send", "mcp__mail__send")}) == 1
+    assert texts["send"].startswith("'send' is a tool of the MCP server mail: it is found here and called there")
+    assert f"get_tool_details with ids [{ids[2]}]" in texts["send"]
+    assert "of the MCP servers calendar, io.github.x/Office Suite:" in texts["create_event"]
+    for name in ("calendar/create_event", "mcp__calendar__create_event", "calendar__create_event"):
+        assert texts[name].startswith("'create_event' is a tool of the MCP server calendar:"), name
+    for name in ("io.github.x/Office Suite/create_event", "mcp__io_github_x_Office_Suite__create_event"):
+        assert f"get_tool_details with ids [{ids[1]}]" in texts[name], name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "delete_event", "mail/create", "mcp__mail__x", "/send", "mcp____send", "send\x00", "x" * 10_000, "a__" * 200],
+)
+def test_a_call_of_what_is_no_tool_anywhere_is_an_error_of_the_protocol(client: TestClient, name: str) -> None:
+    client.put("/api/v1/tools", json=[{"server": "mail", "name": "send"}])
+    answer = ask(client, "tools/call", {"name": name, "arguments": {}}, "2025-11-25")
     assert error(answer) == (200, INVALID_PARAMS)
     said = answer.json()["error"]["message"]
-    assert said.startswith("there is no tool 'create_event'; there are search_tools, ")
-    assert said.endswith("its own server, which get_tool_details names, or through `skillroute connect`")
+    assert said.startswith("there is no tool ")
+    assert said.endswith("; search_tools finds those of other servers")
+
+
+def test_an_answer_says_once_how_its_results_are_called(client: TestClient) -> None:
+    tools = [
+        {"server": f"calendar{place}", "name": "create_event", "description": "Add an event"} for place in range(5)
+    ]
+    client.put("/api/v1/tools", json=[*tools, {"name": "loose", "description": "Peel an apple"}])
+    found = call(client, "search_tools", {"query": "add an event", "limit": 2})["structuredContent"]
+    servers = ", ".join(tool["server"] for tool in found["tools"])
+    assert found["how_to_call"] == f"On its own MCP server ({servers}), not here; or through `skillroute connect`."
+    many = call(client, "search_tools", {"query": "add an event", "limit": 5})["structuredContent"]
+    assert many["how_to_call"].count("calendar") == 3
+    none = call(client, "search_tools", {"query": "add an event", "server": ["nowhere"]})["structuredContent"]
+    assert "how_to_call" not in none
 
 
 @pytest.mark.parametrize(

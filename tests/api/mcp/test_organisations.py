@@ -92,6 +92,20 @@ def test_mail_of_others_lists_no_tools_of_mail(world: Any) -> None:
     assert [who for who, is_listed in listed.items() if is_listed] == ["member", "operator"]
 
 
+@pytest.mark.parametrize(("org", "other"), [(ACME, GLOBEX), (GLOBEX, ACME)])
+def test_a_call_of_anothers_tool_is_of_no_tool(world: Any, org: str, other: str) -> None:
+    client, _, system = world
+    system.put("prune_" + org, server=org, caller=of_org(org))
+    own = call(client, f"prune_{org}", **token(org))
+    assert own["isError"]
+    for name in (f"prune_{other}", f"{other}/prune_{other}", f"mcp__{other}__prune_{other}"):
+        answers = [
+            ask(client, "tools/call", {"name": each, "arguments": {}}, **token(org)).json()["error"]
+            for each in (name, name.replace("prune", "prone"))
+        ]
+        assert answers[0] == {**answers[1], "message": answers[1]["message"].replace("prone", "prune")}
+
+
 @pytest.mark.parametrize("org", [ACME, GLOBEX])
 def test_noise_is_answered_by_the_protocol_and_reveals_nothing(world: Any, org: str) -> None:
     client, ids, _ = world

@@ -34,6 +34,9 @@ class Toolbox:
         The groups of those tools that are not listed for all callers, and are called by any.
     has_use : callable
         Returns whether a caller has use for the tools of a group. Raises `DependencyUnavailable`: they are listed then.
+    elsewhere : callable
+        Returns where a tool is called that is none of these; None where the caller sees none of the name. Raises
+        `DependencyUnavailable`.
     """
 
     def __init__(
@@ -41,7 +44,9 @@ class Toolbox:
         makers: Mapping[str, Callable[[], Tool]],
         group_of: Mapping[str, str] = MappingProxyType({}),
         has_use: Callable[[str, Caller], bool] = lambda *_: True,
+        elsewhere: Callable[[str, Caller], str | None] = lambda *_: None,
     ) -> None:
+        self._elsewhere = elsewhere
         self._makers = makers
         self._group_of = group_of
         self._has_use = has_use
@@ -73,15 +78,11 @@ class Toolbox:
         Raises
         ------
         RpcError
-            There is no such tool, or the arguments are no object.
+            There is no such tool, here or in what the caller sees of the catalogue, or the arguments are no object.
         """
         name, arguments = params.get("name"), params.get("arguments")
         if not isinstance(name, str) or name not in self._makers:
-            raise RpcError(
-                INVALID_PARAMS,
-                f"there is no tool {quoted(name)}; there are {', '.join(self._makers)}. What these find is called on "
-                "its own server, which get_tool_details names, or through `skillroute connect`",
-            )
+            return self._called_elsewhere(name, asked)
         if arguments is not None and not isinstance(arguments, dict):
             raise RpcError(INVALID_PARAMS, "params.arguments must be an object")
         try:
@@ -93,6 +94,18 @@ class Toolbox:
         except DependencyUnavailable as error:
             outage.note(error)
             return failed(outage.advice(error))
+
+    def _called_elsewhere(self, name: object, asked: Asked) -> Json:
+        """Return where a tool of the catalogue is called. Raises `RpcError` for any other name."""
+        try:
+            where = self._elsewhere(name, asked.caller) if isinstance(name, str) else None
+        except DependencyUnavailable as error:
+            outage.note(error)
+            return failed(outage.advice(error))
+        if where is None:
+            there = f"there are {', '.join(self._makers)}; search_tools finds those of other servers"
+            raise RpcError(INVALID_PARAMS, f"there is no tool {quoted(name)}; {there}")
+        return failed(where)
 
     def make_all(self) -> None:
         """Make every tool now, where a process is prepared before it is asked anything."""

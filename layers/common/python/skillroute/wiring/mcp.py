@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from skillroute.catalogue.read import ReadItems
     from skillroute.core.embedding.tokens import TokenCounter
+    from skillroute.mcp.elsewhere import ToolsElsewhere
     from skillroute.mcp.prompts import CataloguePrompts
     from skillroute.mcp.remembered import Remembered
     from skillroute.mcp.resources import SkillResources
@@ -62,7 +63,14 @@ class Mcp:
             },
             dict.fromkeys(("search_messages", "search_messages_product"), "mail"),
             lambda _, caller: self.has_mail(caller),
+            lambda name, caller: self.elsewhere(name, caller),
         )
+
+    @cached_property
+    def elsewhere(self) -> ToolsElsewhere:
+        from skillroute.mcp.elsewhere import ToolsElsewhere
+
+        return ToolsElsewhere(self.read_items)
 
     @cached_property
     def has_mail(self) -> Remembered[bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated, Any, get_args
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -22,6 +23,7 @@ from skillroute.core.input.json_schema import (
     one_of,
 )
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
+from skillroute.mcp.elsewhere import how_to_call
 from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, Detail, forms
 from skillroute.mcp.tool import Asked, Tool, ToolError
@@ -64,6 +66,7 @@ TOOL_FIELDS: Json = {
 _OUTPUT = object_of(
     {
         "tools": list_of(object_of(TOOL_FIELDS, "id", "name"), "Best first."),
+        "how_to_call": described(STRING, "Where these are called."),
         "omitted": described(INTEGER, "Results that had no room."),
         "shortened": described(INTEGER, "Results of which less is shown than asked for: lower limit."),
         "schemas_omitted": described(INTEGER, "Tools without schema for lack of room: get_tool_details has it."),
@@ -161,10 +164,13 @@ def answer(
     results = [forms(tool, most) for tool in found.tools]
     whole = {id(shown[-1]) for shown in results}
 
-    def envelope(tools: list[Json]) -> Json:
+    calls = how_to_call(tool.server or "" for tool in found.tools) if results else ""
+
+    def envelope(tools: list[Json], calls: str = calls) -> Json:
         omitted = len(results) - len(tools)
         shortened = 0 if by_budget else sum(id(tool) not in whole for tool in tools)
         notes = {
+            "how_to_call": calls,
             "omitted": omitted,
             "shortened": shortened,
             "schemas_omitted": len(found.metadata.schemas_omitted) if results else 0,
@@ -177,9 +183,13 @@ def answer(
         return {"tools": tools, **{name: note for name, note in notes.items() if note}}
 
     shown = fit(results, envelope, limits, STEPS)
-    if results and not shown["tools"]:
-        shown["hint"] = "No result has room: raise budget_tokens."
-    return shown
+    if shown["tools"] or not results:
+        return shown
+    for least, *_ in results:  # one that has room alone goes before how it is called
+        shown = fit([[least]], partial(envelope, calls=""), limits)
+        if shown["tools"]:
+            return shown
+    return {**shown, "hint": "No result has room: raise budget_tokens."}
 
 
 def how_sure(found: SearchResponse) -> Json:
