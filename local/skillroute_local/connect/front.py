@@ -144,7 +144,7 @@ class Front:
     async def _details(self, arguments: Mapping[str, Any]) -> Json:
         given = parsed(answers.DetailsArguments, arguments)
         await self.settled()
-        details = partial(answers.details, self._catalogue, given.ids, self._calls.unknown)
+        details = partial(answers.details, self._catalogue, given, self._calls.unknown)
         answer, is_there = await anyio.to_thread.run_sync(details)  # the nearest of ids take a while
         return _result(answer) if is_there else tool_error(" ".join(answer["missing"]))
 

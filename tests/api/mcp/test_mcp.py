@@ -335,6 +335,31 @@ def test_a_call_of_what_is_no_tool_anywhere_is_an_error_of_the_protocol(client: 
     assert said.endswith("; search_tools finds those of other servers")
 
 
+@pytest.mark.parametrize(
+    ("detail", "stub"),
+    [
+        ("typescript", "declare function water_plants(args: { minutes: number; }): Promise<unknown>;"),
+        ("python", "def water_plants(*, minutes: int) -> Any: ..."),
+    ],
+)
+def test_a_tool_is_answered_as_a_typed_function(client: TestClient, garden: System, detail: str, stub: str) -> None:
+    given = {"query": "water the plants", "detail": detail}
+    [found] = [
+        tool
+        for tool in call(client, "search_tools", given)["structuredContent"]["tools"]
+        if tool["name"] == "water_plants"
+    ]
+    assert found["stub"].endswith(stub)
+    assert not {"signature", "description", "input_schema"} & set(found)
+    details = call(client, "get_tool_details", {"ids": [1, 2], "detail": detail})["structuredContent"]["tools"]
+    assert details[0]["stub"] == found["stub"]
+    assert "stub" not in details[1], "a prompt is no function"
+    assert details[1]["description"] == "Plan a garden."
+    for budget in (100, 150, 200):
+        answer = call(client, "search_tools", {**given, "budget_tokens": budget})["content"][0]["text"]
+        assert garden.parts.mcp.count_tokens(answer) <= budget
+
+
 def test_an_answer_says_once_how_its_results_are_called(client: TestClient) -> None:
     tools = [
         {"server": f"calendar{place}", "name": "create_event", "description": "Add an event"} for place in range(5)

@@ -25,7 +25,7 @@ from skillroute.core.input.json_schema import (
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.elsewhere import how_to_call
 from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
-from skillroute.mcp.shown import STEPS, Detail, forms
+from skillroute.mcp.shown import STEPS, WITHOUT_SCHEMAS, Detail, forms, stubs_of
 from skillroute.mcp.tool import Asked, Tool, ToolError
 from skillroute.search.answer.explanation import LimitedSearchResponse
 from skillroute.search.answer.language_names import name_of_language
@@ -58,6 +58,7 @@ TOOL_FIELDS: Json = {
     "needs": described(list_of(INTEGER), "Places of the needs that it serves, from 0."),
     "score": described(NUMBER, "How likely it fits, 0..1."),
     "signature": STRING,
+    "stub": described(STRING, "A typed function, with detail typescript or python."),
     "description": STRING,
     "input_schema": OBJECT,
     "output_schema": OBJECT,
@@ -99,7 +100,8 @@ class SearchToolsArguments(Arguments):
     item_type: ItemType | None = Field(None, description="Only these.")
     server: ServerList | None = Field(None, description="Only of these servers.")
     detail: Detail | None = Field(
-        None, description="The most that is shown of each; signature, or with budget_tokens what fits."
+        None,
+        description="The most that is shown of each; signature, or with budget_tokens what fits; or a typed function.",
     )
     budget_tokens: int | None = Field(
         None, ge=MIN_TOKENS, le=MAX_TOKENS, description="The answer is never longer than this."
@@ -129,7 +131,7 @@ class SearchToolsArguments(Arguments):
         if self.budget_tokens is not None and self.budget_tokens < least:
             raise ToolError(f"budget_tokens must be {least} or more with {len(self.needs or ())} needs")
         given = {name: getattr(self, name) for name in _SEARCHED if name in self.model_fields_set}
-        return SearchRequest(**given, include_schemas=self.most in {"signature", "full"}, **more)
+        return SearchRequest(**given, include_schemas=self.most not in WITHOUT_SCHEMAS, **more)
 
 
 def search_tools(search: Search, summary: Callable[[Caller], str], count_tokens: Callable[[str], int]) -> Tool:
@@ -161,7 +163,8 @@ def answer(
     found: SearchResponse, most: Detail, limits: list[Limit], *, by_budget: bool, item_type: ItemType | None = None
 ) -> Json:
     """Return what is shown of a search within limits; says so where a budget is not why less is shown than asked."""
-    results = [forms(tool, most) for tool in found.tools]
+    write_stub = stubs_of(most)
+    results = [forms(tool, most, write_stub) for tool in found.tools]
     whole = {id(shown[-1]) for shown in results}
 
     calls = how_to_call(tool.server or "" for tool in found.tools) if results else ""
