@@ -155,6 +155,10 @@ test-console: $(VENV)/.console chromium ## Test the console in a real browser: n
 	  else echo "NOT TESTED: the console with axe-core, because there is no npm" >&2; fi
 	@SKILLROUTE_AXE=$(abspath $(AXE)) $(BIN)/python -m pytest tests/console -m console -n 2 --dist loadfile
 
+.PHONY: test-stubs
+test-stubs: $(VENV)/.dev $(NPM)/.installed ## Compile the stubs of all tools by TypeScript: needs npm
+	@SKILLROUTE_TSC=$(abspath $(NPM_TOOLS)/tsc) $(BIN)/python -m pytest tests/unit/mcp/stubs -q
+
 .PHONY: pictures
 pictures: $(VENV)/.console chromium ## Take the pictures of docs/console.md
 	@$(BIN)/python -m tests.console.pictures docs/images/console

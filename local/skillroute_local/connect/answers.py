@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import Field
 from skillroute.mcp.arguments import Arguments
 from skillroute.mcp.fit import Json, byte_limit, fit, token_limit
-from skillroute.mcp.shown import STEPS, forms
+from skillroute.mcp.shown import STEPS, DetailOfOne, forms, stubs_of
+from skillroute.mcp.stubs import WriteStub
 from skillroute.mcp.tools.search_tools import SearchToolsArguments, ask_in_english, doubt, how_sure
 from skillroute.search.answer.explanation import LimitedSearchResponse
 from skillroute.search.model import SearchRequest, SearchResponse
@@ -24,6 +25,7 @@ class DetailsArguments(Arguments):
     """The arguments of `get_tool_details`."""
 
     ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="Of search_tools' answer.")
+    detail: DetailOfOne | None = None
 
 
 def search_request(given: SearchToolsArguments) -> SearchRequest:
@@ -45,8 +47,9 @@ def found(
     notes : dict
         What else there is to say, such as which servers still start.
     """
+    write_stub = stubs_of(given.most)
     results = [
-        [{"id": id_, **_without(form)} for form in forms(tool, given.most)]
+        [{"id": id_, **_without(form)} for form in forms(tool, given.most, write_stub)]
         for id_, tool in zip(ids, response.tools, strict=True)
     ]
     limits = [byte_limit()]
@@ -77,10 +80,11 @@ def _hint(response: SearchResponse) -> str:
     return ask_in_english(response.metadata) or "No tool fits: rephrase the request, with one task in each of needs."
 
 
-def details(catalogue: Catalogue, ids: Sequence[str], unknown: Callable[[str], str]) -> tuple[Json, bool]:
+def details(catalogue: Catalogue, given: DetailsArguments, unknown: Callable[[str], str]) -> tuple[Json, bool]:
     """Return everything about items, and whether at least one is there."""
-    items = [(id_, catalogue.item(id_)) for id_ in dict.fromkeys(ids)]
-    there = [[_whole(item)] for _, item in items if item is not None]
+    items = [(id_, catalogue.item(id_)) for id_ in dict.fromkeys(given.ids)]
+    write_stub = stubs_of(given.detail or "full")
+    there = [[_whole(item, write_stub)] for _, item in items if item is not None]
     missing = [unknown(id_) for id_, item in items if item is None]
 
     def envelope(tools: list[Json]) -> Json:
@@ -94,8 +98,12 @@ def details(catalogue: Catalogue, ids: Sequence[str], unknown: Callable[[str], s
     return fit(there, envelope, [byte_limit()]), bool(there)
 
 
-def _whole(item: Item) -> Json:
+def _whole(item: Item, write_stub: WriteStub | None) -> Json:
     """Return an item as its server lists it, under its id. Nothing that is shown elsewhere, or to people, is in it."""
+    content = item.content
+    if write_stub is not None and content.key.type == "tool":
+        about = content.description, content.input_schema, content.output_schema
+        return {"id": item.id, "stub": write_stub(content.key.name, *about)}
     value: Mapping[str, Any] = item.listed.value
     return {"id": item.id, **{name: value[name] for name in value if name not in {"name", "icons", "execution"}}}
 

@@ -75,6 +75,11 @@ class Front:
         self._patience_ends = math.inf
         self.on_tools_changed: Callable[[], object] = lambda: None
 
+    @property
+    def servers(self) -> list[str]:
+        """The names of the servers behind it."""
+        return list(self._upstreams)
+
     async def run(self) -> None:
         """Keep all servers connected until this task is cancelled."""
         self._patience_ends = anyio.current_time() + _FIRST_LISTINGS_S
@@ -139,7 +144,7 @@ class Front:
     async def _details(self, arguments: Mapping[str, Any]) -> Json:
         given = parsed(answers.DetailsArguments, arguments)
         await self.settled()
-        details = partial(answers.details, self._catalogue, given.ids, self._calls.unknown)
+        details = partial(answers.details, self._catalogue, given, self._calls.unknown)
         answer, is_there = await anyio.to_thread.run_sync(details)  # the nearest of ids take a while
         return _result(answer) if is_there else tool_error(" ".join(answer["missing"]))
 

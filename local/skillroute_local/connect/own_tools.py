@@ -30,10 +30,14 @@ Call a tool by the id that search_tools returned, with the arguments that its si
 tool's own. With the id of a prompt it returns its messages, with that of a resource its contents."""
 
 
+def shown_names(servers: Iterable[str]) -> str:
+    """Return the names of servers, cut where they are long together."""
+    names = ", ".join(servers)
+    return names if len(names) <= _MAX_NAMES_LENGTH else f"{names[:_MAX_NAMES_LENGTH]}…"
+
+
 def own_tools(servers: Iterable[str]) -> list[Json]:
     """Return the three tools as MCP lists them; `servers` are the names of those behind them."""
-    names = ", ".join(servers)
-    shown = names if len(names) <= _MAX_NAMES_LENGTH else f"{names[:_MAX_NAMES_LENGTH]}…"
     id_ = {"type": "string", "description": "Of search_tools' answer."}
     arguments = {"type": "object", "description": "What the tool takes, by its signature."}
     taken: Json = {
@@ -42,9 +46,10 @@ def own_tools(servers: Iterable[str]) -> list[Json]:
         "required": ["id"],
         "additionalProperties": False,
     }
+    searching = f"{_SEARCH} Connected servers: {shown_names(servers)}."
     reads = {"readOnlyHint": True, "openWorldHint": False}
     return [
-        {"name": SEARCH, "title": "Search tools", "description": f"{_SEARCH} Connected servers: {shown}.",
+        {"name": SEARCH, "title": "Search tools", "description": searching,
          "inputSchema": input_schema(SearchToolsArguments), "annotations": reads,
          "_meta": client_hints("find tools for a task across all connected servers", is_always_shown=True)},
         {"name": DETAILS, "title": "Get tool details", "description": _DETAILS,

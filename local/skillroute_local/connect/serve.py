@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -20,12 +20,13 @@ from skillroute import __version__
 
 from skillroute_local.browsers import Hosts, OwnPagesOnly
 from skillroute_local.connect.front import Front
+from skillroute_local.connect.own_tools import shown_names
 from skillroute_local.connect.signals import on_signal
 from skillroute_local.connect.stdio import agent_streams
 from skillroute_local.http_in_time import RequestsInTime
 
 _INSTRUCTIONS = (
-    "The tools of many servers, behind a search. For a task, call search_tools with what is needed in plain words, "
+    "The tools of {}, behind a search. For a task, call search_tools with what is needed in plain words, "
     "then call_tool with an id that it returned."
 )
 _CALL_PARAMS = types.CallToolRequestParams
@@ -40,6 +41,12 @@ _COMPLETE = {"resultType": "complete"}
 """The fields that revision 2026-07-28 requires in every result; for earlier ones it is taken out on the way."""
 
 Context = ServerRequestContext[Any, Any]
+
+
+def _behind(servers: Sequence[str]) -> str:
+    if not servers:
+        return "no server yet"
+    return f"{len(servers)} server{'' if len(servers) == 1 else 's'} ({shown_names(servers)})"
 
 
 class AgentServer:
@@ -62,7 +69,7 @@ class AgentServer:
             "skillroute",
             version=__version__,
             title="Skillroute",
-            instructions=_INSTRUCTIONS,
+            instructions=_INSTRUCTIONS.format(_behind(front.servers)),
             on_subscriptions_listen=self._listening,
         )
         # As dictionaries, so that what servers answer is passed on and not made again.

@@ -141,7 +141,7 @@ def test_a_greeting_that_lacks_something_is_refused_with_its_name(shared_client:
 def test_a_client_of_the_stateless_revision_discovers_the_server(client: TestClient) -> None:
     found = result(client, "server/discover")
     assert found["supportedVersions"] == list(REVISIONS)
-    assert (found["resultType"], found["cacheScope"]) == ("complete", "public")
+    assert (found["resultType"], found["cacheScope"]) == ("complete", "private")
     assert found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "skillroute"
 
 
@@ -291,12 +291,87 @@ def test_needs_are_served_by_one_answer(client: TestClient) -> None:
 
 
 def test_a_call_of_a_tool_that_was_found_is_told_where_it_is_called(client: TestClient) -> None:
-    answer = ask(client, "tools/call", {"name": "create_event", "arguments": {}}, "2025-11-25")
+    # GIVEN tools of servers, one of which has another's name
+    tools = [
+        {"server": "calendar", "name": "create_event"},
+        {"server": "io.github.x/Office Suite", "name": "create_event"},
+        {"server": "mail", "name": "send"},
+    ]
+    ids = [each["id"] for each in client.put("/api/v1/tools", json=tools).json()["results"]]
 
+    # WHEN an agent calls one by a name that clients use
+    said = {
+        name: call(client, name, revision="2025-11-25")
+        for name in (
+            *("send", "mail/send", "mcp__mail__send", "create_event", "calendar/create_event"),
+            *("mcp__calendar__create_event", "io.github.x/Office Suite/create_event"),
+            *("mcp__io_github_x_Office_Suite__create_event", "calendar__create_event"),
+        )
+    }
+
+    # THEN it learns the server, and the id
+    assert all(answer["isError"] for answer in said.values())
+    texts = {name: answer["content"][0]["text"] for name, answer in said.items()}
+    assert len({texts[name] for name in ("send", "mail/send", "mcp__mail__send")}) == 1
+    assert texts["send"].startswith("'send' is a tool of the MCP server mail: it is found here and called there")
+    assert f"get_tool_details with ids [{ids[2]}]" in texts["send"]
+    assert "of the MCP servers calendar, io.github.x/Office Suite:" in texts["create_event"]
+    for name in ("calendar/create_event", "mcp__calendar__create_event", "calendar__create_event"):
+        assert texts[name].startswith("'create_event' is a tool of the MCP server calendar:"), name
+    for name in ("io.github.x/Office Suite/create_event", "mcp__io_github_x_Office_Suite__create_event"):
+        assert f"get_tool_details with ids [{ids[1]}]" in texts[name], name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "delete_event", "mail/create", "mcp__mail__x", "/send", "mcp____send", "send\x00", "x" * 10_000, "a__" * 200],
+)
+def test_a_call_of_what_is_no_tool_anywhere_is_an_error_of_the_protocol(client: TestClient, name: str) -> None:
+    client.put("/api/v1/tools", json=[{"server": "mail", "name": "send"}])
+    answer = ask(client, "tools/call", {"name": name, "arguments": {}}, "2025-11-25")
     assert error(answer) == (200, INVALID_PARAMS)
     said = answer.json()["error"]["message"]
-    assert said.startswith("there is no tool 'create_event'; there are search_tools, ")
-    assert said.endswith("its own server, which get_tool_details names, or through `skillroute connect`")
+    assert said.startswith("there is no tool ")
+    assert said.endswith("; search_tools finds those of other servers")
+
+
+@pytest.mark.parametrize(
+    ("detail", "stub"),
+    [
+        ("typescript", "declare function water_plants(args: { minutes: number; }): Promise<unknown>;"),
+        ("python", "def water_plants(*, minutes: int) -> Any: ..."),
+    ],
+)
+def test_a_tool_is_answered_as_a_typed_function(client: TestClient, garden: System, detail: str, stub: str) -> None:
+    given = {"query": "water the plants", "detail": detail}
+    [found] = [
+        tool
+        for tool in call(client, "search_tools", given)["structuredContent"]["tools"]
+        if tool["name"] == "water_plants"
+    ]
+    assert found["stub"].endswith(stub)
+    assert not {"signature", "description", "input_schema"} & set(found)
+    details = call(client, "get_tool_details", {"ids": [1, 2], "detail": detail})["structuredContent"]["tools"]
+    assert details[0]["stub"] == found["stub"]
+    assert "stub" not in details[1], "a prompt is no function"
+    assert details[1]["description"] == "Plan a garden."
+    for budget in (100, 150, 200):
+        answer = call(client, "search_tools", {**given, "budget_tokens": budget})["content"][0]["text"]
+        assert garden.parts.mcp.count_tokens(answer) <= budget
+
+
+def test_an_answer_says_once_how_its_results_are_called(client: TestClient) -> None:
+    tools = [
+        {"server": f"calendar{place}", "name": "create_event", "description": "Add an event"} for place in range(5)
+    ]
+    client.put("/api/v1/tools", json=[*tools, {"name": "loose", "description": "Peel an apple"}])
+    found = call(client, "search_tools", {"query": "add an event", "limit": 2})["structuredContent"]
+    servers = ", ".join(tool["server"] for tool in found["tools"])
+    assert found["how_to_call"] == f"On its own MCP server ({servers}), not here; or through `skillroute connect`."
+    many = call(client, "search_tools", {"query": "add an event", "limit": 5})["structuredContent"]
+    assert many["how_to_call"].count("calendar") == 3
+    none = call(client, "search_tools", {"query": "add an event", "server": ["nowhere"]})["structuredContent"]
+    assert "how_to_call" not in none
 
 
 @pytest.mark.parametrize(
@@ -664,6 +739,57 @@ def test_without_postgresql_tools_are_listed_without_the_summary(
     assert counts()["DatabaseUnavailable"] == before + 1
 
 
+@pytest.mark.parametrize("revision", ["2025-11-25", STATELESS])
+def test_a_greeting_says_what_is_behind_and_does_not_wait_for_it(
+    client: TestClient, garden: System, revision: str
+) -> None:
+    method, params = ("server/discover", None) if revision == STATELESS else ("initialize", GREETING)
+    garden.database.down = True
+    greeted = result(client, method, params, revision)
+    assert greeted["instructions"].endswith("what you want to call.")
+    assert greeted.get("ttlMs") == (0 if revision == STATELESS else None)
+    garden.database.down = False
+    said = result(client, method, params, revision)["instructions"]
+    assert said.endswith("The catalogue holds 2 tools, 1 prompt, by skill: gardening 2.")
+
+
+# Which tools are listed
+
+
+def names(client: TestClient, path: str = "/mcp", revision: str = STATELESS, **more: str) -> list[str]:
+    body = request("tools/list", None, revision)
+    answer = client.post(path, json=body, headers=headers(body, revision) | more)
+    assert answer.status_code == 200, answer.text
+    return [tool["name"] for tool in answer.json()["result"]["tools"]]
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_tools_of_mail_are_listed_where_there_is_mail_or_they_are_asked_for(
+    client: TestClient, system: System, revision: str
+) -> None:
+    without = [name for name in TOOLS if "messages" not in name]
+    assert names(client, revision=revision) == without
+    assert names(client, "/mcp?tools=mail", revision) == TOOLS
+    assert names(client, revision=revision) == without
+    project = system.mail_id("project", key="garden", name="Garden")
+    assert names(client, revision=revision) == TOOLS
+    system.parts.mail.read.delete("project", project, LAPTOP)
+    assert names(client, revision=revision) == without
+
+
+def test_tools_of_mail_that_are_not_listed_can_be_called(client: TestClient) -> None:
+    found = call(client, "search_messages", {"project_key": "garden", "query": "roses"})
+    assert found["content"][0]["text"].startswith("project_key: ")
+
+
+@pytest.mark.parametrize("asked", ["all", "mail,x", "mail;x", "\udc80"])
+def test_another_group_of_tools_is_refused_by_name(client: TestClient, asked: str) -> None:
+    body = request("tools/list")
+    answer = client.post("/mcp", params={"tools": asked.encode("utf-8", "replace")}, json=body, headers=headers(body))
+    assert error(answer) == (400, INVALID_REQUEST)
+    assert "the parameter tools of the URL may name mail, not " in answer.json()["error"]["message"]
+
+
 def test_a_tool_is_wired_under_its_own_name() -> None:
     tool = Tool("one", "One", "One.", {}, {}, lambda *_: {}, hint="one")
     with pytest.raises(ValueError, match="the tool one is wired as two"):
@@ -683,7 +809,7 @@ def test_the_summary_of_a_large_catalogue_stays_short(client: TestClient, system
 def test_the_page_names_the_tokens_of_the_list(client: TestClient, system: System) -> None:
     """As `make bench-tokens` counted them, with the summary of a catalogue."""
     page = (Path(__file__).parents[3] / "docs" / "mcp.md").read_text("utf-8")
-    [named] = re.findall(r"^\| `tools/list` of Skillroute, once \| ([\d,]+) \|", page, re.MULTILINE)
+    [named] = re.findall(r"^\| `tools/list` of Skillroute, once, without mail \| ([\d,]+) \|", page, re.MULTILINE)
     listed = result(client, "tools/list")["tools"]
     shown = [{name: tool[name] for name in ("name", "description", "inputSchema")} for tool in listed]
     count = system.parts.mcp.count_tokens

@@ -76,6 +76,36 @@ def token(org: str) -> dict[str, str]:
     return dict(bearer(OURS.sign(claims("search", org))))
 
 
+def test_mail_of_others_lists_no_tools_of_mail(world: Any) -> None:
+    client, _, _ = world
+    listed = {}
+    for who, said in (
+        ("member", claims("search", ACME)),
+        ("operator", claims("admin", ACME, agent="director")),
+        ("stranger", claims("search", ACME, agent="stranger")),
+        ("without agent", claims("search", ACME, agent=None)),
+        ("elsewhere", claims("admin", "initech")),
+        ("nowhere", claims("admin", None)),
+    ):
+        tools = result(client, "tools/list", **dict(bearer(OURS.sign(said))))["tools"]
+        listed[who] = any(tool["name"] == "search_messages" for tool in tools)
+    assert [who for who, is_listed in listed.items() if is_listed] == ["member", "operator"]
+
+
+@pytest.mark.parametrize(("org", "other"), [(ACME, GLOBEX), (GLOBEX, ACME)])
+def test_a_call_of_anothers_tool_is_of_no_tool(world: Any, org: str, other: str) -> None:
+    client, _, system = world
+    system.put("prune_" + org, server=org, caller=of_org(org))
+    own = call(client, f"prune_{org}", **token(org))
+    assert own["isError"]
+    for name in (f"prune_{other}", f"{other}/prune_{other}", f"mcp__{other}__prune_{other}"):
+        answers = [
+            ask(client, "tools/call", {"name": each, "arguments": {}}, **token(org)).json()["error"]
+            for each in (name, name.replace("prune", "prone"))
+        ]
+        assert answers[0] == {**answers[1], "message": answers[1]["message"].replace("prone", "prune")}
+
+
 @pytest.mark.parametrize("org", [ACME, GLOBEX])
 def test_noise_is_answered_by_the_protocol_and_reveals_nothing(world: Any, org: str) -> None:
     client, ids, _ = world

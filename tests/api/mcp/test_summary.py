@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.mcp.remembered import RememberedSummary
+from skillroute.mcp.remembered import Remembered
 from skillroute.mcp.summary import CatalogueSummary
+from skillroute.skills.collection import SKILL_DOCUMENTS
 
 from tests.builders import System, of_org
 
@@ -34,8 +36,8 @@ def fresh(system: System) -> Counted:
 
 
 @pytest.fixture
-def remembered(system: System, fresh: Counted) -> RememberedSummary:
-    return RememberedSummary(fresh, system.parts.feed)
+def remembered(system: System, fresh: Counted) -> Remembered[str]:
+    return Remembered(fresh, system.parts.feed, frozenset({TOOL_DOCUMENTS, SKILL_DOCUMENTS}))
 
 
 def changes(system: System) -> Iterator[str]:
@@ -79,7 +81,7 @@ def changes(system: System) -> Iterator[str]:
 
 
 def test_after_every_change_it_is_what_a_count_says(
-    system: System, remembered: RememberedSummary, fresh: Counted
+    system: System, remembered: Remembered[str], fresh: Counted
 ) -> None:
     seen = {tuple(remembered(caller) for caller in EVERYBODY)}
     for change in changes(system):
@@ -90,7 +92,7 @@ def test_after_every_change_it_is_what_a_count_says(
 
 
 def test_what_does_not_change_is_counted_once_for_each_organisation(
-    system: System, remembered: RememberedSummary, fresh: Counted
+    system: System, remembered: Remembered[str], fresh: Counted
 ) -> None:
     system.put("ours", caller=ACME)
     for _ in range(3):
@@ -100,9 +102,7 @@ def test_what_does_not_change_is_counted_once_for_each_organisation(
     assert fresh.asked == [None, "acme", "globex"]
 
 
-def test_mail_and_the_registry_change_no_catalogue(
-    system: System, remembered: RememberedSummary, fresh: Counted
-) -> None:
+def test_mail_and_the_registry_change_no_catalogue(system: System, remembered: Remembered[str], fresh: Counted) -> None:
     remembered(LAPTOP)
     system.parts.mail.sync("project", [{"key": "garden", "name": "Garden"}], LAPTOP)
     system.parts.registry.sync("agent", [{"name": "Ann", "description": "Gardens.", "url": "https://a.test"}], LAPTOP)
@@ -111,7 +111,7 @@ def test_mail_and_the_registry_change_no_catalogue(
 
 
 def test_a_database_that_begins_anew_is_counted_again(
-    system: System, remembered: RememberedSummary, fresh: Counted
+    system: System, remembered: Remembered[str], fresh: Counted
 ) -> None:
     remembered(LAPTOP)
     system.sql("UPDATE mcp.index_state SET epoch = gen_random_uuid()")

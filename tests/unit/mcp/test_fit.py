@@ -148,13 +148,14 @@ def test_more_budget_says_more_of_the_same_results() -> None:
         marks = {"input_schema": "full", "signature": "signature", "description": "brief", "id": "name"}
         return [next(detail for field, detail in marks.items() if field in each) for each in shown]
 
-    assert details(100) == ["name"] * 3
-    assert details(150) == ["name"] * 5
-    assert details(180) == ["brief", *["name"] * 4]
-    assert details(250) == ["signature", "signature", "brief", "name", "name"]
-    assert details(350) == ["signature"] * 5
-    assert details(600) == ["full"] * 3 + ["signature"] * 2
-    assert details(800) == ["full"] * 5
+    assert details(100) == ["name"] * 2
+    assert details(130) == ["name"] * 3
+    assert details(180) == ["name"] * 5
+    assert details(210) == ["brief", *["name"] * 4]
+    assert details(280) == ["signature", "signature", "brief", "name", "name"]
+    assert details(380) == ["signature"] * 5
+    assert details(630) == ["full"] * 3 + ["signature"] * 2
+    assert details(830) == ["full"] * 5
 
 
 def test_where_bytes_run_out_less_is_shown_of_the_last_results_and_how_many_these_are() -> None:

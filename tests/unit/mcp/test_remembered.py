@@ -11,7 +11,7 @@ from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.model import HEAD, Change, FeedPage, Models
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.mail.collection import MAIL_DOCUMENTS
-from skillroute.mcp.remembered import RememberedSummary
+from skillroute.mcp.remembered import Remembered
 
 
 class Feed:
@@ -43,7 +43,7 @@ def test_changes_are_read_where_they_are_few(
     changes: int, collection: Collection, positions: list[str], counted: int
 ) -> None:
     feed, counts = Feed(changes, collection), iter(range(10))
-    summary = RememberedSummary(lambda _: str(next(counts)), cast(ChangeFeed, feed))
+    summary = Remembered(lambda _: str(next(counts)), cast(ChangeFeed, feed), frozenset({TOOL_DOCUMENTS}))
 
     summary(LAPTOP)
     text = summary(LAPTOP)

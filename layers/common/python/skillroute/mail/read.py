@@ -61,6 +61,10 @@ class Mail:
             )
         )
 
+    def has_any(self, caller: Caller) -> bool:
+        """Return whether the caller sees any project, without which it sees no message either."""
+        return self.projects(caller, limit=1, offset=0)[1] > 0
+
     def products(
         self, caller: Caller, *, key: str | None = None, limit: int, offset: int
     ) -> tuple[list[StoredProduct], int]:

@@ -31,11 +31,22 @@ class Arguments(BaseModel):
         return value
 
 
+_TACIT = frozenset({"minLength", "maxLength", "minItems"})
+_MAX_SHOWN = 1_000_000  # what is larger is no bound that a model could mind
+
 Model = TypeVar("Model", bound=Arguments)
 
 
 def input_schema(model: type[Arguments]) -> Json:
-    """Return the JSON Schema of a model without what says nothing to a language model: titles, and null as a value."""
+    """Return the JSON Schema of a model without what a language model needs no words for.
+
+    Titles, null as a value, and bounds that arguments seldom reach; what exceeds one is refused all the same.
+    """
+    schema: Json = _pruned(_schema(model), drop=_TACIT)
+    return {key: value for key, value in schema.items() if key != "additionalProperties"}
+
+
+def _schema(model: type[Arguments]) -> Json:
     schema: Json = _pruned(model.model_json_schema())
     return {key: value for key, value in schema.items() if key != "description"}
 
@@ -54,7 +65,7 @@ def parsed(model: type[Model], arguments: Mapping[str, Any]) -> Model:
         return model.model_validate(named)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)
-        problems = dict.fromkeys(_problem(detail, input_schema(model)) for detail in found[:5])
+        problems = dict.fromkeys(_problem(detail, _schema(model)) for detail in found[:5])
         raise ToolError("; ".join(problems)) from None
 
 
@@ -88,10 +99,10 @@ def _right(allowed: Json) -> str:
     return f"text of {allowed['minLength']}..{allowed['maxLength']} characters"
 
 
-def _pruned(value: Any, *, is_named: bool = False) -> Any:
-    """Return a schema without titles; `is_named` where the keys are names of arguments."""
+def _pruned(value: Any, *, drop: frozenset[str] = frozenset({"title"}), is_named: bool = False) -> Any:
+    """Return a schema without some keywords; `is_named` where the keys are names of arguments."""
     if isinstance(value, list):
-        return [_pruned(inner) for inner in value]
+        return [_pruned(inner, drop=drop) for inner in value]
     if not isinstance(value, dict):
         return value
     choices = [choice for choice in value.get("anyOf", ()) if choice != {"type": "null"}]
@@ -99,7 +110,7 @@ def _pruned(value: Any, *, is_named: bool = False) -> Any:
         rest = {key: inner for key, inner in value.items() if key not in {"anyOf", "default"}}
         value = {**choices[0], **rest}
     return {
-        key: _pruned(inner, is_named=key == "properties" and not is_named)
+        key: _pruned(inner, drop=drop, is_named=key == "properties" and not is_named)
         for key, inner in value.items()
-        if is_named or key != "title"
+        if is_named or not (key in drop or (key == "maximum" and inner > _MAX_SHOWN and drop is _TACIT))
     }

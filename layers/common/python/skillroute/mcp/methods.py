@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillroute import __version__
-from skillroute.core.errors.model import BudgetSpent
+from skillroute.core.caller import Caller
+from skillroute.core.errors import outage
+from skillroute.core.errors.model import BudgetSpent, DependencyUnavailable
 from skillroute.core.rationing.work import Work
 from skillroute.mcp.cost import cost_of
 from skillroute.mcp.fit import Json
@@ -33,7 +35,7 @@ LISTS_TTL_MS = 60_000
 """How long clients may keep lists: they change when the catalogue does."""
 
 DISCOVERY_TTL_MS = 3_600_000
-"""How long clients may keep what the server says of itself, which changes with its version."""
+"""How long clients may keep what changes with the server's version."""
 
 _PRIVATE: Json = {"ttlMs": LISTS_TTL_MS, "cacheScope": "private"}  # what is listed depends on who asks
 _PUBLIC: Json = {"ttlMs": DISCOVERY_TTL_MS, "cacheScope": "public"}
@@ -51,6 +53,8 @@ class Methods:
         Charges for each request, before it is answered.
     resources, prompts : callable
         Return what answers their methods: a start that is asked for neither must not load what stands behind them.
+    summary : callable
+        Returns what the instructions end with: what a caller finds here. Raises `DependencyUnavailable`.
     """
 
     def __init__(
@@ -59,8 +63,10 @@ class Methods:
         resources: Callable[[], SkillResources],
         prompts: Callable[[], CataloguePrompts],
         work: Work,
+        summary: Callable[[Caller], str],
     ) -> None:
         self._work = work
+        self._summary = summary
         self._shared: dict[str, tuple[Answer, Json]] = {
             "tools/list": (lambda _, asked, of: _tools(toolbox, asked, of), _PRIVATE),
             "tools/call": (toolbox.call, {}),
@@ -71,10 +77,12 @@ class Methods:
             "prompts/get": (lambda params, asked, _: prompts().get(params, asked.caller), {}),
         }
         self._of_handshake: dict[str, tuple[Answer, Json]] = {
-            "initialize": (lambda params, *_: _initialized(params), {}),
+            "initialize": (lambda params, asked, _: _initialized(params, self._instructions(asked)[0]), {}),
             "ping": (lambda *_: {}, {}),
         }
-        self._of_stateless: dict[str, tuple[Answer, Json]] = {"server/discover": (lambda *_: _discovered(), _PUBLIC)}
+        self._of_stateless: dict[str, tuple[Answer, Json]] = {
+            "server/discover": (lambda _, asked, __: _discovered(*self._instructions(asked)), _PRIVATE)
+        }
 
     def answer(self, message: Message, asked: Asked, revision: Revision) -> Json:
         """Return the result of a request.
@@ -105,6 +113,17 @@ class Methods:
         stamp = {"io.modelcontextprotocol/serverInfo": _server(revision)}
         return {"resultType": "complete", **caching, **result, "_meta": stamp}
 
+    def _instructions(self, asked: Asked) -> tuple[str, bool]:
+        """Return the instructions, and whether they are whole: a greeting does not fail for want of the summary."""
+        try:
+            with self._work(asked.caller, 1.0):
+                return f"{INSTRUCTIONS} {self._summary(asked.caller)}", True
+        except BudgetSpent:
+            return INSTRUCTIONS, False
+        except DependencyUnavailable as error:
+            outage.note(error)
+            return INSTRUCTIONS, False
+
 
 def _tools(toolbox: Toolbox, asked: Asked, revision: Revision) -> Json:
     """Return the list of tools; one whose descriptions lack something is not to be kept."""
@@ -112,7 +131,7 @@ def _tools(toolbox: Toolbox, asked: Asked, revision: Revision) -> Json:
     return {"tools": tools, **({} if is_whole or revision != STATELESS else {"ttlMs": 0})}
 
 
-def _initialized(params: Mapping[str, Any]) -> Json:
+def _initialized(params: Mapping[str, Any], instructions: str) -> Json:
     for name, type_, what in (
         ("protocolVersion", str, "a string"),
         ("capabilities", dict, "an object"),
@@ -125,7 +144,7 @@ def _initialized(params: Mapping[str, Any]) -> Json:
         "protocolVersion": revision,
         "capabilities": CAPABILITIES,
         "serverInfo": _server(revision),
-        "instructions": INSTRUCTIONS,
+        "instructions": instructions,
     }
 
 
@@ -133,5 +152,6 @@ def _server(revision: Revision) -> Json:
     return {"name": _NAME, **titled(revision, _TITLE), "version": __version__}
 
 
-def _discovered() -> Json:
-    return {"supportedVersions": list(ALL), "capabilities": CAPABILITIES, "instructions": INSTRUCTIONS}
+def _discovered(instructions: str, is_whole: bool) -> Json:
+    found = {"supportedVersions": list(ALL), "capabilities": CAPABILITIES, "instructions": instructions}
+    return found if is_whole else {**found, "ttlMs": 0}

@@ -61,7 +61,8 @@ async def message_of(request: Request, caller: Caller) -> tuple[Headers, bytes, 
     """Return what `McpServer.answer` takes."""
     headers, body = Headers(request.headers.items()), await request.body()
     left_ms = left_ms_of(request)
-    return headers, body, Asked(caller, None if left_ms is None else Deadline(left_ms / 1000.0))
+    deadline = None if left_ms is None else Deadline(left_ms / 1000.0)
+    return headers, body, Asked(caller, deadline, request.query_params.get("tools", ""))
 
 
 def response_of(reply: Reply) -> Response:

@@ -24,6 +24,7 @@ from skillroute.mcp.plain_routes import (
     response_of,
 )
 from skillroute.mcp.server import McpServer, spent
+from skillroute.mcp.tool import GROUPS
 
 _OBJECT = {"type": "object", "additionalProperties": True}
 _MESSAGE = {"content": {"application/json": {"schema": _OBJECT}}}
@@ -43,11 +44,20 @@ _ANSWERS: dict[int | str, dict[str, Any]] = IDENTITY | {
     429: BUDGET[429] | _MESSAGE,
 }
 _OPENAPI = {
+    "parameters": [
+        {
+            "name": "tools",
+            "in": "query",
+            "required": False,
+            "description": "Tools to list where the caller has no use for them yet: `mail`.",
+            "schema": {"type": "string", "enum": list(GROUPS)},
+        }
+    ],
     "requestBody": {
         "required": True,
         "description": "A request of JSON-RPC 2.0.",
         "content": {"application/json": {"schema": {"anyOf": [_OBJECT, _BATCH]}}},
-    }
+    },
 }
 
 

@@ -29,11 +29,12 @@ from skillroute.mcp.rpc import (
     failure,
     id_in,
     message_of,
+    quoted,
     read_body,
     result,
     to_bytes,
 )
-from skillroute.mcp.tool import Asked
+from skillroute.mcp.tool import GROUPS, Asked
 
 MAX_PER_BATCH = 10
 """Requests of a batch, which the first revision has."""
@@ -69,7 +70,7 @@ class McpServer:
 
     def answer(self, headers: Headers, body: bytes, asked: Asked) -> Reply:
         """Answer a request, a notification or a batch; any failure is an error of the protocol."""
-        refusal = _refusal(headers)
+        refusal = _refusal(headers, asked)
         if refusal is not None:
             return refusal
         if len(body) > MAX_BYTES:
@@ -156,7 +157,9 @@ def _refused(status: int, message: str) -> Reply:
     return Reply(status, to_bytes(failure(None, RpcError(INVALID_REQUEST, message))))
 
 
-def _refusal(headers: Headers) -> Reply | None:
+def _refusal(headers: Headers, asked: Asked) -> Reply | None:
+    if unknown := sorted(asked.groups.difference(GROUPS)):
+        return _refused(400, f"the parameter tools of the URL may name {', '.join(GROUPS)}, not {quoted(unknown[0])}")
     if headers.is_of_another_page:
         return _refused(403, "the header Origin names another host than this one")
     if not headers.takes_json:

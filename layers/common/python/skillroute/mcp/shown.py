@@ -5,15 +5,21 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, get_args
 
-from skillroute.catalogue.model import Item
+from skillroute.catalogue.model import Item, ItemContent
 from skillroute.mcp.signature import signature
+from skillroute.mcp.stubs import WriteStub, stub_writer
 from skillroute.search.model import EnrichedTool
 from skillroute.search.needs.answer import NeededTool
 
-Detail = Literal["name", "brief", "signature", "full"]
+Detail = Literal["name", "brief", "signature", "full", "typescript", "python"]
 
-DETAILS: tuple[Detail, ...] = get_args(Detail)
-"""From the least to the most."""
+DetailOfOne = Literal["full", "typescript", "python"]
+
+DETAILS: tuple[Detail, ...] = get_args(Detail)[:4]
+"""From the least to the most; a stub stands in the place of `full`."""
+
+WITHOUT_SCHEMAS = frozenset({"name", "brief"})
+"""Details that need no schemas."""
 
 STEPS = tuple(DETAILS.index(detail) for detail in ("signature", "brief", "full"))
 """In which order results say more where room is scarce: what makes the best ones callable goes before what describes
@@ -32,8 +38,13 @@ _ABBREVIATIONS_AT_ENDS = frozenset({"etc", "al", "inc", "ltd", "corp", "co"})
 _MAX_ABBREVIATION_LENGTH = 12
 
 
-def forms(tool: EnrichedTool, most: Detail) -> list[dict[str, Any]]:
-    """Return a found tool in every detail up to `most`, the least first."""
+def stubs_of(detail: Detail) -> WriteStub | None:
+    """Return what writes the stubs of an answer; None where it has none."""
+    return stub_writer(detail) if detail == "typescript" or detail == "python" else None  # noqa: PLR1714 - mypy
+
+
+def forms(tool: EnrichedTool, most: Detail, write_stub: WriteStub | None = None) -> list[dict[str, Any]]:
+    """Return a found tool in every detail up to `most`, the least first; with its stub the most that there is."""
     kind = {} if tool.type == "tool" else {"type": tool.type}
     name: dict[str, Any] = {
         "id": tool.db_id,
@@ -49,30 +60,42 @@ def forms(tool: EnrichedTool, most: Detail) -> list[dict[str, Any]]:
         shown.append({**scored, **line, "description": brief(tool.description)})
     else:
         shown.append(shown[-1])
+    if write_stub is not None:
+        has_stub = tool.type == "tool" and tool.input_schema is not None
+        about = tool.description, tool.input_schema, tool.output_schema
+        shown.append({**scored, "stub": write_stub(tool.name, *about)} if has_stub else shown[-1])
+        return shown
     schemas = {"input_schema": tool.input_schema, "output_schema": tool.output_schema, "annotations": tool.annotations}
     shown.append({**scored, "description": tool.description, **_given(schemas)})
-    return shown[: DETAILS.index(most) + 1]
+    return shown[: DETAILS.index(most) + 1] if most in DETAILS else shown
 
 
-def whole(item: Item) -> dict[str, Any]:
-    """Return everything that an agent needs of an item to call it."""
+def whole(item: Item, write_stub: WriteStub | None = None) -> dict[str, Any]:
+    """Return everything that an agent needs of an item to call it; of a tool its stub, where one is asked for."""
     content = item.content
     return {
         "id": item.id,
         "name": content.key.name,
         **({"server": content.key.server} if content.key.server else {}),
         **({} if content.key.type == "tool" else {"type": content.key.type}),
-        "description": content.description,
-        **_given(
-            {
-                "input_schema": content.input_schema,
-                "output_schema": content.output_schema,
-                "annotations": content.annotations,
-            }
-        ),
+        **({"description": content.description} if write_stub is None or content.key.type != "tool" else {}),
+        **_schemas(content, write_stub),
         # A resource's uri, a prompt's arguments and whatever else its server says of it.
         **({"metadata": content.metadata} if content.metadata else {}),
     }
+
+
+def _schemas(content: ItemContent, write_stub: WriteStub | None) -> dict[str, Any]:
+    if write_stub is not None and content.key.type == "tool":
+        about = content.description, content.input_schema, content.output_schema
+        return {"stub": write_stub(content.key.name, *about)}
+    return _given(
+        {
+            "input_schema": content.input_schema,
+            "output_schema": content.output_schema,
+            "annotations": content.annotations,
+        }
+    )
 
 
 def brief(description: str, most: int = BRIEF_CHARS) -> str:

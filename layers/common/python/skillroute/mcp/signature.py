@@ -66,7 +66,7 @@ class _Line:
             return {}
         found: dict[str, tuple[object, bool]] = {}
         parts = schema.get("allOf")
-        for part in [_resolved(schema.get("$ref"), self._root), *(parts if isinstance(parts, list) else ())]:
+        for part in [resolved(schema.get("$ref"), self._root), *(parts if isinstance(parts, list) else ())]:
             if self._left > 0:
                 found |= self._members(part, hops - 1)
         properties, required = schema.get("properties"), schema.get("required")
@@ -103,7 +103,7 @@ class _Line:
     def _elsewhere(self, schema: Schema) -> list[Any] | None:
         """Return the schemas of which one describes the value; None where the schema does so itself."""
         if isinstance(schema.get("$ref"), str):
-            return [_resolved(schema["$ref"], self._root)]
+            return [resolved(schema["$ref"], self._root)]
         for key in ("anyOf", "oneOf"):
             if isinstance(schema.get(key), list) and schema[key]:
                 return list(schema[key][: 2 * _LOOKED_AT])
@@ -159,7 +159,7 @@ def _is_null(schema: object) -> bool:
     return isinstance(schema, Mapping) and schema.get("type") == "null"
 
 
-def _resolved(reference: object, root: Schema) -> object:
+def resolved(reference: object, root: Schema) -> object:
     """Return what a reference within the schema leads to; None where it leads nowhere, or elsewhere."""
     found: object = root
     if not isinstance(reference, str) or not reference.startswith("#") or len(reference) > _REFERENCE_CHARS:

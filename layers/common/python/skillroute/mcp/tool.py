@@ -10,6 +10,9 @@ from skillroute.core.caller import Caller
 from skillroute.core.time.deadline import Deadline
 from skillroute.mcp.fit import Json
 
+GROUPS = ("mail",)
+"""Groups of tools that are listed only for callers that have use for them, or ask for them (`/mcp?tools=mail`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -19,10 +22,18 @@ class Asked:
     ----------
     deadline : Deadline or None
         The end of the invocation, which all requests of a batch share; None where there is none.
+    tools : str
+        The groups of tools that the caller asks to have listed, with commas between; see `GROUPS`.
     """
 
     caller: Caller
     deadline: Deadline | None = None
+    tools: str = ""
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """The groups of tools that are listed whether the caller has use for them or not."""
+        return frozenset(filter(None, (name.strip() for name in self.tools.split(","))))
 
     @property
     def left_ms(self) -> float | None:

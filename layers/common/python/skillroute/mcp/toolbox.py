@@ -1,10 +1,13 @@
-"""The tools as MCP lists and calls them: the same names in the same order for all callers."""
+"""The tools as MCP lists and calls them, in the same order for all callers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import partial
+from types import MappingProxyType
+from typing import Any, TypeVar
 
+from skillroute.core.caller import Caller
 from skillroute.core.errors import outage
 from skillroute.core.errors.model import DependencyUnavailable, InvalidInput, NotFound
 from skillroute.core.input.encodable import encodable
@@ -12,6 +15,8 @@ from skillroute.mcp.fit import ANSWER_BYTES, Json
 from skillroute.mcp.revisions import Revision, has_structured_content, titled
 from skillroute.mcp.rpc import INVALID_PARAMS, RpcError, quoted, to_text
 from skillroute.mcp.tool import Asked, Tool, ToolError, client_hints
+
+T = TypeVar("T")
 
 _READS_ONLY = {"readOnlyHint": True, "openWorldHint": False}
 """The annotations of all tools: read only, and closed to this server."""
@@ -25,10 +30,26 @@ class Toolbox:
     makers : mapping of str to callable
         Make the tools, by their names, in the order of the list. Each is made when it is first called or listed: what
         stands behind one must not lengthen a cold start that calls another one.
+    group_of : mapping of str to str
+        The groups of those tools that are not listed for all callers, and are called by any.
+    has_use : callable
+        Returns whether a caller has use for the tools of a group. Raises `DependencyUnavailable`: they are listed then.
+    elsewhere : callable
+        Returns where a tool is called that is none of these; None where the caller sees none of the name. Raises
+        `DependencyUnavailable`.
     """
 
-    def __init__(self, makers: Mapping[str, Callable[[], Tool]]) -> None:
+    def __init__(
+        self,
+        makers: Mapping[str, Callable[[], Tool]],
+        group_of: Mapping[str, str] = MappingProxyType({}),
+        has_use: Callable[[str, Caller], bool] = lambda *_: True,
+        elsewhere: Callable[[str, Caller], str | None] = lambda *_: None,
+    ) -> None:
+        self._elsewhere = elsewhere
         self._makers = makers
+        self._group_of = group_of
+        self._has_use = has_use
         self._made: dict[str, Tool] = {}
 
     def listed(self, asked: Asked, revision: Revision) -> tuple[list[Json], bool]:
@@ -38,17 +59,16 @@ class Toolbox:
         is better than none, but not worth keeping.
         """
         listed: list[Json] = []
-        is_whole = True
+        reading = _Reading(asked.caller)
+        groups = set(self._group_of.values()) - asked.groups
+        useless = {group for group in sorted(groups) if reading(partial(self._has_use, group)) is False}
         for name in self._makers:
+            if self._group_of.get(name) in useless:
+                continue
             tool = self._tool(name)
-            more = ""
-            try:
-                more = "" if tool.more is None else f" {tool.more(asked.caller)}"
-            except DependencyUnavailable as error:
-                outage.note(error)
-                is_whole = False
-            listed.append(_listed(tool, f"{tool.description}{more}", revision))
-        return listed, is_whole
+            more = None if tool.more is None else reading(tool.more)
+            listed.append(_listed(tool, f"{tool.description}{'' if more is None else f' {more}'}", revision))
+        return listed, reading.is_whole
 
     def call(self, params: Mapping[str, Any], asked: Asked, revision: Revision) -> Json:
         """Call a tool.
@@ -58,15 +78,11 @@ class Toolbox:
         Raises
         ------
         RpcError
-            There is no such tool, or the arguments are no object.
+            There is no such tool, here or in what the caller sees of the catalogue, or the arguments are no object.
         """
         name, arguments = params.get("name"), params.get("arguments")
         if not isinstance(name, str) or name not in self._makers:
-            raise RpcError(
-                INVALID_PARAMS,
-                f"there is no tool {quoted(name)}; there are {', '.join(self._makers)}. What these find is called on "
-                "its own server, which get_tool_details names, or through `skillroute connect`",
-            )
+            return self._called_elsewhere(name, asked)
         if arguments is not None and not isinstance(arguments, dict):
             raise RpcError(INVALID_PARAMS, "params.arguments must be an object")
         try:
@@ -78,6 +94,18 @@ class Toolbox:
         except DependencyUnavailable as error:
             outage.note(error)
             return failed(outage.advice(error))
+
+    def _called_elsewhere(self, name: object, asked: Asked) -> Json:
+        """Return where a tool of the catalogue is called. Raises `RpcError` for any other name."""
+        try:
+            where = self._elsewhere(name, asked.caller) if isinstance(name, str) else None
+        except DependencyUnavailable as error:
+            outage.note(error)
+            return failed(outage.advice(error))
+        if where is None:
+            there = f"there are {', '.join(self._makers)}; search_tools finds those of other servers"
+            raise RpcError(INVALID_PARAMS, f"there is no tool {quoted(name)}; {there}")
+        return failed(where)
 
     def make_all(self) -> None:
         """Make every tool now, where a process is prepared before it is asked anything."""
@@ -91,6 +119,25 @@ class Toolbox:
                 raise ValueError(f"the tool {tool.name} is wired as {name}")
             self._made[name] = tool
         return self._made[name]
+
+
+class _Reading:
+    """Reads what a list depends on, until something cannot be read: the rest is not waited for."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.is_whole = True
+        self._caller = caller
+
+    def __call__(self, read: Callable[[Caller], T]) -> T | None:
+        """Return what is read for the caller; None where it cannot be had."""
+        if not self.is_whole:
+            return None
+        try:
+            return read(self._caller)
+        except DependencyUnavailable as error:
+            outage.note(error)
+            self.is_whole = False
+            return None
 
 
 def _listed(tool: Tool, description: str, revision: Revision) -> Json:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from skillroute.catalogue.read import ReadItems
     from skillroute.core.embedding.tokens import TokenCounter
+    from skillroute.mcp.elsewhere import ToolsElsewhere
     from skillroute.mcp.prompts import CataloguePrompts
+    from skillroute.mcp.remembered import Remembered
     from skillroute.mcp.resources import SkillResources
     from skillroute.mcp.tool import Tool
     from skillroute.skills.read import ReadSkills
@@ -38,7 +40,15 @@ class Mcp:
 
     @cached_property
     def server(self) -> McpServer:
-        return McpServer(Methods(self.toolbox, lambda: self.resources, lambda: self.prompts, self._parts.work))
+        return McpServer(
+            Methods(
+                self.toolbox,
+                lambda: self.resources,
+                lambda: self.prompts,
+                self._parts.work,
+                lambda caller: self.summary(caller),
+            )
+        )
 
     @cached_property
     def toolbox(self) -> Toolbox:
@@ -50,8 +60,41 @@ class Mcp:
                 "list_skills": self._list_skills,
                 "search_messages": self._search_messages,
                 "search_messages_product": self._search_messages_product,
-            }
+            },
+            dict.fromkeys(("search_messages", "search_messages_product"), "mail"),
+            lambda _, caller: self.has_mail(caller),
+            lambda name, caller: self.elsewhere(name, caller),
         )
+
+    @cached_property
+    def elsewhere(self) -> ToolsElsewhere:
+        from skillroute.mcp.elsewhere import ToolsElsewhere
+
+        return ToolsElsewhere(self.read_items)
+
+    @cached_property
+    def has_mail(self) -> Remembered[bool]:
+        from skillroute.mail.collection import MAIL_DOCUMENTS
+        from skillroute.mail.read import Mail
+        from skillroute.mcp.remembered import Remembered
+
+        # What a caller sees of mail depends on its agent, and on whether it is an operator.
+        return Remembered(
+            Mail(self._parts.database).has_any,
+            self._parts.feed,
+            frozenset({MAIL_DOCUMENTS}),
+            lambda caller: (caller.org_id, caller.is_operator, caller.agent),
+        )
+
+    @cached_property
+    def summary(self) -> Remembered[str]:
+        from skillroute.catalogue.collection import TOOL_DOCUMENTS
+        from skillroute.mcp.remembered import Remembered
+        from skillroute.mcp.summary import CatalogueSummary
+        from skillroute.skills.collection import SKILL_DOCUMENTS
+
+        summary = CatalogueSummary(self.read_items, self.read_skills, self.count_tokens)
+        return Remembered(summary, self._parts.feed, frozenset({TOOL_DOCUMENTS, SKILL_DOCUMENTS}))
 
     @cached_property
     def resources(self) -> SkillResources:
@@ -96,14 +139,11 @@ class Mcp:
     # What a tool asks is made when it is called: tools are listed before that, and none of it is needed to list them.
 
     def _search_tools(self) -> Tool:
-        from skillroute.mcp.remembered import RememberedSummary
-        from skillroute.mcp.summary import CatalogueSummary
         from skillroute.mcp.tools.search_tools import search_tools
 
-        summary = CatalogueSummary(self.read_items, self.read_skills, self.count_tokens)
         return search_tools(
             lambda request, caller: self._parts.tool_search.search(request, caller),
-            RememberedSummary(summary, self._parts.feed),
+            self.summary,
             self._count_in_turn,
         )
 

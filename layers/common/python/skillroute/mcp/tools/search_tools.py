@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated, Any, get_args
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -22,8 +23,9 @@ from skillroute.core.input.json_schema import (
     one_of,
 )
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
+from skillroute.mcp.elsewhere import how_to_call
 from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
-from skillroute.mcp.shown import STEPS, Detail, forms
+from skillroute.mcp.shown import STEPS, WITHOUT_SCHEMAS, Detail, forms, stubs_of
 from skillroute.mcp.tool import Asked, Tool, ToolError
 from skillroute.search.answer.explanation import LimitedSearchResponse
 from skillroute.search.answer.language_names import name_of_language
@@ -56,6 +58,7 @@ TOOL_FIELDS: Json = {
     "needs": described(list_of(INTEGER), "Places of the needs that it serves, from 0."),
     "score": described(NUMBER, "How likely it fits, 0..1."),
     "signature": STRING,
+    "stub": described(STRING, "A typed function, with detail typescript or python."),
     "description": STRING,
     "input_schema": OBJECT,
     "output_schema": OBJECT,
@@ -64,6 +67,7 @@ TOOL_FIELDS: Json = {
 _OUTPUT = object_of(
     {
         "tools": list_of(object_of(TOOL_FIELDS, "id", "name"), "Best first."),
+        "how_to_call": described(STRING, "Where these are called."),
         "omitted": described(INTEGER, "Results that had no room."),
         "shortened": described(INTEGER, "Results of which less is shown than asked for: lower limit."),
         "schemas_omitted": described(INTEGER, "Tools without schema for lack of room: get_tool_details has it."),
@@ -96,7 +100,8 @@ class SearchToolsArguments(Arguments):
     item_type: ItemType | None = Field(None, description="Only these.")
     server: ServerList | None = Field(None, description="Only of these servers.")
     detail: Detail | None = Field(
-        None, description="The most that is shown of each; signature, or with budget_tokens what fits."
+        None,
+        description="The most that is shown of each; signature, or with budget_tokens what fits; or a typed function.",
     )
     budget_tokens: int | None = Field(
         None, ge=MIN_TOKENS, le=MAX_TOKENS, description="The answer is never longer than this."
@@ -126,7 +131,7 @@ class SearchToolsArguments(Arguments):
         if self.budget_tokens is not None and self.budget_tokens < least:
             raise ToolError(f"budget_tokens must be {least} or more with {len(self.needs or ())} needs")
         given = {name: getattr(self, name) for name in _SEARCHED if name in self.model_fields_set}
-        return SearchRequest(**given, include_schemas=self.most in {"signature", "full"}, **more)
+        return SearchRequest(**given, include_schemas=self.most not in WITHOUT_SCHEMAS, **more)
 
 
 def search_tools(search: Search, summary: Callable[[Caller], str], count_tokens: Callable[[str], int]) -> Tool:
@@ -158,13 +163,17 @@ def answer(
     found: SearchResponse, most: Detail, limits: list[Limit], *, by_budget: bool, item_type: ItemType | None = None
 ) -> Json:
     """Return what is shown of a search within limits; says so where a budget is not why less is shown than asked."""
-    results = [forms(tool, most) for tool in found.tools]
+    write_stub = stubs_of(most)
+    results = [forms(tool, most, write_stub) for tool in found.tools]
     whole = {id(shown[-1]) for shown in results}
 
-    def envelope(tools: list[Json]) -> Json:
+    calls = how_to_call(tool.server or "" for tool in found.tools) if results else ""
+
+    def envelope(tools: list[Json], calls: str = calls) -> Json:
         omitted = len(results) - len(tools)
         shortened = 0 if by_budget else sum(id(tool) not in whole for tool in tools)
         notes = {
+            "how_to_call": calls,
             "omitted": omitted,
             "shortened": shortened,
             "schemas_omitted": len(found.metadata.schemas_omitted) if results else 0,
@@ -177,9 +186,13 @@ def answer(
         return {"tools": tools, **{name: note for name, note in notes.items() if note}}
 
     shown = fit(results, envelope, limits, STEPS)
-    if results and not shown["tools"]:
-        shown["hint"] = "No result has room: raise budget_tokens."
-    return shown
+    if shown["tools"] or not results:
+        return shown
+    for least, *_ in results:  # one that has room alone goes before how it is called
+        shown = fit([[least]], partial(envelope, calls=""), limits)
+        if shown["tools"]:
+            return shown
+    return {**shown, "hint": "No result has room: raise budget_tokens."}
 
 
 def how_sure(found: SearchResponse) -> Json:

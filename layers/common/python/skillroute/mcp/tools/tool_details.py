@@ -11,7 +11,7 @@ from skillroute.catalogue.read import ReadItems
 from skillroute.core.input.json_schema import INTEGER, OBJECT, described, list_of, object_of
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json, byte_limit, fit
-from skillroute.mcp.shown import whole
+from skillroute.mcp.shown import DetailOfOne, stubs_of, whole
 from skillroute.mcp.tool import Asked, Tool, ToolError
 from skillroute.mcp.tools.search_tools import TOOL_FIELDS
 
@@ -22,7 +22,7 @@ Get everything about tools that search_tools has found, by their ids: whole desc
 annotations. Call it before you call a tool of which you know only the signature; not for ids that you guess."""
 
 _FIELDS = {name: schema for name, schema in TOOL_FIELDS.items() if name not in {"score", "signature"}}
-_TOOL = object_of({**_FIELDS, "metadata": OBJECT}, "id", "name", "description")
+_TOOL = object_of({**_FIELDS, "metadata": OBJECT}, "id", "name")
 _OUTPUT = object_of(
     {
         "tools": list_of(_TOOL, "In the order of ids."),
@@ -40,13 +40,15 @@ class ToolDetailsArguments(Arguments):
         list[Annotated[int, Field(ge=1, le=2**63 - 1)]],
         Field(min_length=1, max_length=MAX_IDS, description="Of search_tools' answer."),
     ]
+    detail: DetailOfOne | None = None
 
 
 def tool_details(items: ReadItems) -> Tool:
     """Return the tool over the catalogue."""
 
     def call(arguments: Mapping[str, Any], asked: Asked) -> Json:
-        ids = parsed(ToolDetailsArguments, arguments).ids
+        given = parsed(ToolDetailsArguments, arguments)
+        ids = given.ids
         found, without_room = items.some(ids, asked.caller)
         there = {*(item.id for item in found), *without_room}
         missing = [id_ for id_ in dict.fromkeys(ids) if id_ not in there]
@@ -61,7 +63,8 @@ def tool_details(items: ReadItems) -> Tool:
             rest = {"missing": missing} if missing else {}
             return {"tools": tools, **rest, **({"omitted": omitted} if omitted else {})}
 
-        return fit([[whole(item)] for item in found], envelope, [byte_limit()])
+        write_stub = stubs_of(given.detail or "full")
+        return fit([[whole(item, write_stub)] for item in found], envelope, [byte_limit()])
 
     return Tool(
         "get_tool_details",
