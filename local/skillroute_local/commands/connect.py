@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from skillroute_local.connect.offer import AUTO_TOOLS, Exposed, Offer
 from skillroute_local.errors import Misused
 
 _DEFAULT_FILES = (".mcp.json", "mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")
@@ -28,6 +29,13 @@ def connect(
         list[str] | None,
         typer.Option(help="A tool that stays visible: its id, its name, or a server's name for all of its tools."),
     ] = None,
+    expose: Annotated[
+        Exposed,
+        typer.Option(
+            help="Which tools are listed: only those that search (search), all of the servers' too (all), or all while "
+            f"they are {AUTO_TOOLS} at most (auto)."
+        ),
+    ] = "search",
     timeout: Annotated[float, typer.Option(help="Seconds that a call may take.", min=1, max=3600)] = 120.0,
     max_answer_mb: Annotated[
         int, typer.Option(help="Megabytes that an answer of a server's program may have.", min=1, max=1024)
@@ -42,7 +50,8 @@ def connect(
     from skillroute_local.mcp_servers.model import Limits  # noqa: PLC0415
 
     limits = Limits(call_s=timeout, message_bytes=max_answer_mb * 1_000_000)
-    start(_files(config), port=http, pins=pin or [], limits=limits, verbose=verbose)
+    offer = Offer(tuple(pin or ()), expose)
+    start(_files(config), port=http, offer=offer, limits=limits, verbose=verbose)
 
 
 def _files(given: list[Path] | None) -> list[Path]:

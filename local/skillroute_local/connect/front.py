@@ -21,11 +21,13 @@ from skillroute.mcp.tools.search_tools import SearchToolsArguments
 
 from skillroute_local.connect import answers
 from skillroute_local.connect.calls import Calls, tool_error
-from skillroute_local.connect.catalogue import Catalogue, Item
-from skillroute_local.connect.own_tools import CALL, CALL_ARGUMENTS, DETAILS, SEARCH, own_tools
-from skillroute_local.connect.pins import definition, pinned, unknown_pins
+from skillroute_local.connect.catalogue import Catalogue
+from skillroute_local.connect.offer import Offer
+from skillroute_local.connect.own_tools import CALL, CALL_ARGUMENTS, DETAILS, SEARCH, instructions, own_tools
+from skillroute_local.connect.pins import unknown_pins
 from skillroute_local.connect.store import Store
 from skillroute_local.connect.upstream import Upstream
+from skillroute_local.connect.visible import Visible
 from skillroute_local.mcp_servers.model import Limits, Listing, McpServer
 
 logger = logging.getLogger(__name__)
@@ -41,8 +43,8 @@ class Front:
     ----------
     servers : sequence of McpServer
         Their names are distinct.
-    pins : sequence of str
-        What stays visible: ids, names of tools, or names of servers.
+    offer : Offer
+        What agents are shown.
     embedder : Embedder
     count_tokens : callable
     store : Store or None
@@ -56,24 +58,29 @@ class Front:
         embedder: Embedder,
         count_tokens: Callable[[str], int],
         *,
-        pins: Sequence[str] = (),
+        offer: Offer = Offer(),  # noqa: B008 (it cannot be changed)
         store: Store | None = None,
         limits: Limits | None = None,
         known: KnownRequests = NOTHING_KNOWN,
     ) -> None:
-        self._pins = pins
+        self._offer = offer
         self._store = store
         self._count_tokens = count_tokens
         self._catalogue = Catalogue(embedder, store, known)
         self._upstreams = {server.name: Upstream(server, self._take, limits) for server in servers}
         self._calls = Calls(self._catalogue, self._upstreams)
         self._known: set[str] = set()  # servers of which a listing is in the catalogue, be it the last start's
-        self._shown: list[Json] | None = None  # the pinned tools that an agent has seen last
-        self._owners: dict[str, str] = {}  # by the name under which it is shown: the id of a pinned tool
+        self._shown: list[Json] | None = None  # the tools of servers that an agent has seen last
+        self._visible = Visible(offer, self._catalogue, (SEARCH, DETAILS, CALL))
         self._taking = anyio.Lock()
         self._restored = anyio.Event()
         self._patience_ends = math.inf
         self.on_tools_changed: Callable[[], object] = lambda: None
+
+    @property
+    def instructions(self) -> str:
+        """The words of this server about itself, for clients."""
+        return instructions(self._offer)
 
     async def run(self) -> None:
         """Keep all servers connected until this task is cancelled."""
@@ -84,7 +91,7 @@ class Front:
             await anyio.to_thread.run_sync(self._restore)
             self._restored.set()
             await self.settled()
-            for pin in unknown_pins(self._pins, self._catalogue.items()):
+            for pin in unknown_pins(self._offer.pins, self._catalogue.items()):
                 logger.warning("--pin %s: no tool has this id or name, and no server", pin)
 
     async def settled(self) -> None:
@@ -96,10 +103,10 @@ class Front:
                     await upstream.settled.wait()
 
     async def tools(self) -> list[Json]:
-        """Return the tools that are shown: always the same three, then what is pinned."""
-        if self._pins:
+        """Return the tools that are shown: always the same three, then what is pinned or exposed."""
+        if self._offer.shows_tools:
             await self.settled()
-        self._shown = self._definitions()
+        self._shown = await self._definitions()
         return [*own_tools(self._upstreams), *self._shown]
 
     async def call(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None = None) -> Json:
@@ -113,7 +120,9 @@ class Front:
             return tool_error(str(error))
         if name == CALL:
             return await self._call(arguments, progress)
-        item = self._pinned().get(name)
+        if not self._visible.was_shown(name):  # an agent may call what it has not listed
+            await anyio.to_thread.run_sync(self._visible.tools)
+        item = self._visible.item(name)
         if item is None:
             return tool_error(f"There is no tool {name[:200]}: call search_tools to find one.")
         return await self._calls(item.id, arguments, progress)
@@ -172,19 +181,12 @@ class Front:
         async with self._taking:  # in threads they would wait for each other, and leave none for searches
             await anyio.to_thread.run_sync(put)
         self._known.add(server.name)
-        if self._shown is not None and self._shown != self._definitions():
+        if self._shown is not None and self._shown != await self._definitions():
             self.on_tools_changed()
 
-    def _pinned(self) -> dict[str, Item]:
-        """Return what is pinned, by names; one that was shown under a name has it until the end."""
-        if not self._pins:
-            return {}
-        shown = pinned(self._pins, self._catalogue.items(), (SEARCH, DETAILS, CALL), self._owners)
-        self._owners |= {name: item.id for name, item in shown.items()}
-        return shown
-
-    def _definitions(self) -> list[Json]:
-        return [definition(name, item) for name, item in self._pinned().items()]
+    async def _definitions(self) -> list[Json]:
+        """Return the tools of servers that are listed. Schemas of thousands are not read in the event loop."""
+        return await anyio.to_thread.run_sync(self._visible.definitions) if self._offer.shows_tools else []
 
 
 def _result(answer: Json) -> Json:

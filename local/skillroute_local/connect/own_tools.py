@@ -10,6 +10,7 @@ from skillroute.mcp.tool import client_hints
 from skillroute.mcp.tools.search_tools import SearchToolsArguments
 
 from skillroute_local.connect import answers
+from skillroute_local.connect.offer import Offer
 
 _MAX_NAMES_LENGTH = 800  # characters of the servers' names in the description
 
@@ -28,6 +29,20 @@ call_tool where the signature leaves open what to give; not for ids that you gue
 _CALL = """\
 Call a tool by the id that search_tools returned, with the arguments that its signature names. The answer is the \
 tool's own. With the id of a prompt it returns its messages, with that of a resource its contents."""
+
+_INSTRUCTIONS = (
+    "The tools of many servers, behind a search. For a task, call search_tools with what is needed in plain words, "
+    "then call_tool with an id that it returned."
+)
+_EXPOSING = (
+    "The tools of many servers, under names of their own as far as they are listed. search_tools finds every one of "
+    "them, and prompts and resources: state the need in plain words; call_tool calls what is not listed, by its id."
+)
+
+
+def instructions(offer: Offer) -> str:
+    """Return the words of this server about itself, for clients."""
+    return _INSTRUCTIONS if offer.exposed == "search" else _EXPOSING
 
 
 def own_tools(servers: Iterable[str]) -> list[Json]:

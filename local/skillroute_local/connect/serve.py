@@ -24,10 +24,6 @@ from skillroute_local.connect.signals import on_signal
 from skillroute_local.connect.stdio import agent_streams
 from skillroute_local.http_in_time import RequestsInTime
 
-_INSTRUCTIONS = (
-    "The tools of many servers, behind a search. For a task, call search_tools with what is needed in plain words, "
-    "then call_tool with an id that it returned."
-)
 _CALL_PARAMS = types.CallToolRequestParams
 _IDLE_SESSION_S = 600.0
 _MAX_SESSIONS = 200
@@ -62,7 +58,7 @@ class AgentServer:
             "skillroute",
             version=__version__,
             title="Skillroute",
-            instructions=_INSTRUCTIONS,
+            instructions=front.instructions,
             on_subscriptions_listen=self._listening,
         )
         # As dictionaries, so that what servers answer is passed on and not made again.
@@ -70,7 +66,7 @@ class AgentServer:
         self.mcp.add_request_handler("tools/call", _CALL_PARAMS, self._call_tool)
 
     async def run(self) -> None:
-        """Keep the servers behind it connected, and tell agents when pinned tools change."""
+        """Keep the servers behind it connected, and tell agents when the list of tools changes."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._front.run)
             tasks.start_soon(self._tell_changes)

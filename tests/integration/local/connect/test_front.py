@@ -8,6 +8,7 @@ import anyio
 import pytest
 from skillroute.core.embedding.port import Embedder
 from skillroute_local.connect.front import Front
+from skillroute_local.connect.offer import Offer
 from skillroute_local.mcp_servers.model import Listed, Listing
 
 from tests.integration.local.mcp_servers.conftest import Stub
@@ -21,7 +22,7 @@ def listing(description: str) -> Listing:
 @pytest.mark.anyio
 async def test_a_pinned_tool_that_is_described_otherwise_is_announced(model: Embedder, stub: Stub) -> None:
     server = stub("good")
-    front = Front([server], model, len, pins=["echo"])
+    front = Front([server], model, len, offer=Offer(("echo",)))
     front._restored.set()
     told: list[str] = []
     front.on_tools_changed = lambda: told.append("changed")
