@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from skillroute_local.connect.offer import AUTO_TOOLS, Exposed, Offer
+from skillroute_local.connect.offer import AUTO_TOOLS, Called, Exposed, Offer
 from skillroute_local.errors import Misused
 
 _DEFAULT_FILES = (".mcp.json", "mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")
@@ -36,6 +36,13 @@ def connect(
             f"they are {AUTO_TOOLS} at most (auto)."
         ),
     ] = "search",
+    calls: Annotated[
+        Called,
+        typer.Option(
+            help="Which tools call those that are found: call_tool (one), in its place call_tool_read and "
+            "call_tool_write, which a client can permit separately (split), or all three (both)."
+        ),
+    ] = "one",
     timeout: Annotated[float, typer.Option(help="Seconds that a call may take.", min=1, max=3600)] = 120.0,
     max_answer_mb: Annotated[
         int, typer.Option(help="Megabytes that an answer of a server's program may have.", min=1, max=1024)
@@ -50,7 +57,7 @@ def connect(
     from skillroute_local.mcp_servers.model import Limits  # noqa: PLC0415
 
     limits = Limits(call_s=timeout, message_bytes=max_answer_mb * 1_000_000)
-    offer = Offer(tuple(pin or ()), expose)
+    offer = Offer(tuple(pin or ()), expose, calls)
     start(_files(config), port=http, offer=offer, limits=limits, verbose=verbose)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -37,6 +37,7 @@ def found(
     given: SearchToolsArguments,
     notes: Json,
     count_tokens: Callable[[str], int],
+    reading: Container[str] = (),
 ) -> Json:
     """Return what is shown of a search: the ids say what each is, and of which server.
 
@@ -44,9 +45,14 @@ def found(
     ----------
     notes : dict
         What else there is to say, such as which servers still start.
+    reading : container of str
+        The ids of those that are shown to change nothing.
     """
     results = [
-        [{"id": id_, **_without(form)} for form in forms(tool, given.most)]
+        [
+            {"id": id_, **({"read_only": True} if id_ in reading else {}), **_without(form)}
+            for form in forms(tool, given.most)
+        ]
         for id_, tool in zip(ids, response.tools, strict=True)
     ]
     limits = [byte_limit()]
@@ -98,6 +104,10 @@ def _whole(item: Item) -> Json:
     """Return an item as its server lists it, under its id. Nothing that is shown elsewhere, or to people, is in it."""
     value: Mapping[str, Any] = item.listed.value
     return {"id": item.id, **{name: value[name] for name in value if name not in {"name", "icons", "execution"}}}
+
+
+def _marked(reads: bool) -> Json:
+    return {"read_only": True} if reads else {}
 
 
 def _without(form: Json) -> Json:

@@ -23,7 +23,18 @@ from skillroute_local.connect import answers
 from skillroute_local.connect.calls import Calls, tool_error
 from skillroute_local.connect.catalogue import Catalogue
 from skillroute_local.connect.offer import Offer
-from skillroute_local.connect.own_tools import CALL, CALL_ARGUMENTS, DETAILS, SEARCH, instructions, own_tools
+from skillroute_local.connect.own_tools import (
+    CALL,
+    CALL_ARGUMENTS,
+    DETAILS,
+    READ,
+    SEARCH,
+    call_names,
+    instructions,
+    own_names,
+    own_tools,
+)
+from skillroute_local.connect.permissions import only_reads
 from skillroute_local.connect.pins import unknown_pins
 from skillroute_local.connect.store import Store
 from skillroute_local.connect.upstream import Upstream
@@ -71,7 +82,7 @@ class Front:
         self._calls = Calls(self._catalogue, self._upstreams)
         self._known: set[str] = set()  # servers of which a listing is in the catalogue, be it the last start's
         self._shown: list[Json] | None = None  # the tools of servers that an agent has seen last
-        self._visible = Visible(offer, self._catalogue, (SEARCH, DETAILS, CALL))
+        self._visible = Visible(offer, self._catalogue, own_names(offer))
         self._taking = anyio.Lock()
         self._restored = anyio.Event()
         self._patience_ends = math.inf
@@ -103,11 +114,11 @@ class Front:
                     await upstream.settled.wait()
 
     async def tools(self) -> list[Json]:
-        """Return the tools that are shown: always the same three, then what is pinned or exposed."""
+        """Return the tools that are shown: always the same of our own, then what is pinned or exposed."""
         if self._offer.shows_tools:
             await self.settled()
         self._shown = await self._definitions()
-        return [*own_tools(self._upstreams), *self._shown]
+        return [*own_tools(self._upstreams, self._offer), *self._shown]
 
     async def call(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None = None) -> Json:
         """Return the result of a call of a tool that is shown. Raises `MCPError` where the tool's server does."""
@@ -118,32 +129,38 @@ class Front:
                 return await self._details(arguments)
         except ToolError as error:
             return tool_error(str(error))
-        if name == CALL:
-            return await self._call(arguments, progress)
+        if name in call_names(self._offer):
+            return await self._call(name, arguments, progress)
         if not self._visible.was_shown(name):  # an agent may call what it has not listed
             await anyio.to_thread.run_sync(self._visible.tools)
         item = self._visible.item(name)
         if item is None:
-            return tool_error(f"There is no tool {name[:200]}: call search_tools to find one.")
+            others = " or ".join(call_names(self._offer)) if name == CALL else f"{SEARCH} to find one"
+            return tool_error(f"There is no tool {name[:200]}: call {others}.")
         return await self._calls(item.id, arguments, progress)
 
-    async def _call(self, arguments: Mapping[str, Any], progress: ProgressFnT | None) -> Json:
+    async def _call(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None) -> Json:
         given = {key: value for key, value in arguments.items() if value is not None}
         if others := [key for key in given if key not in CALL_ARGUMENTS]:
             return tool_error(
-                f"{CALL} takes {' and '.join(CALL_ARGUMENTS)}, not {', '.join(others)[:200]}: what the tool takes "
+                f"{name} takes {' and '.join(CALL_ARGUMENTS)}, not {', '.join(others)[:200]}: what the tool takes "
                 'belongs into arguments, as in {"id": "...", "arguments": {...}}'
             )
         if self._catalogue.item(str(given.get("id"))) is None:
             await self.settled()
-        return await self._calls(given.get("id"), given.get("arguments"), progress)
+        return await self._calls(given.get("id"), given.get("arguments"), progress, reads=name == READ)
 
     async def _search(self, arguments: Mapping[str, Any]) -> Json:
         given = parsed(SearchToolsArguments, arguments)
         await self.settled()
         search = partial(self._catalogue.search, answers.search_request(given))
         response, ids = await anyio.to_thread.run_sync(search)
-        return _result(answers.found(response, ids, given, self._notes(), self._count_tokens))
+        reading = {id_ for id_ in ids if self._offer.called != "one" and self._reads(id_)}
+        return _result(answers.found(response, ids, given, self._notes(), self._count_tokens, reading))
+
+    def _reads(self, id_: str) -> bool:
+        item = self._catalogue.item(id_)
+        return item is not None and only_reads(item)
 
     async def _details(self, arguments: Mapping[str, Any]) -> Json:
         given = parsed(answers.DetailsArguments, arguments)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Exposed = Literal["search", "all", "auto"]
+Called = Literal["one", "both", "split"]
 
 AUTO_TOOLS = 20
 """The most tools that `auto` shows by themselves: some 6,400 tokens, as tools of known servers have 319 on average.
@@ -23,10 +24,14 @@ class Offer:
     exposed : str
         ``search``: the others are found by the search. ``all``: they are listed too, for clients that search by
         themselves. ``auto``: as ``all`` while there are `AUTO_TOOLS` at most, else as ``search``.
+    called : str
+        ``one``: `call_tool` calls what was found. ``split``: in its place `call_tool_read` calls what only reads, and
+        `call_tool_write` everything, so that clients can permit the one and ask for the other. ``both``: all three.
     """
 
     pins: tuple[str, ...] = ()
     exposed: Exposed = "search"
+    called: Called = "one"
 
     @property
     def shows_tools(self) -> bool:

@@ -1,4 +1,4 @@
-"""The three tools that `connect` itself has: what an agent reads of them."""
+"""The tools that `connect` itself has: what an agent reads of them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from skillroute.mcp.tool import client_hints
 from skillroute.mcp.tools.search_tools import SearchToolsArguments
 
 from skillroute_local.connect import answers
-from skillroute_local.connect.offer import Offer
+from skillroute_local.connect.offer import Called, Offer
 
 _MAX_NAMES_LENGTH = 800  # characters of the servers' names in the description
 
 SEARCH, DETAILS, CALL = "search_tools", "get_tool_details", "call_tool"
+READ, WRITE = "call_tool_read", "call_tool_write"
+_CALLS: dict[Called, tuple[str, ...]] = {"one": (CALL,), "both": (CALL, READ, WRITE), "split": (READ, WRITE)}
 CALL_ARGUMENTS = ("id", "arguments")
 _SEARCH = """\
 Find the tools, prompts and resources that fit a task, best first, out of those of all connected servers. Call it \
@@ -29,6 +31,13 @@ call_tool where the signature leaves open what to give; not for ids that you gue
 _CALL = """\
 Call a tool by the id that search_tools returned, with the arguments that its signature names. The answer is the \
 tool's own. With the id of a prompt it returns its messages, with that of a resource its contents."""
+_READ = """\
+Call a tool that changes nothing: one that search_tools returned with read_only, by its id, with the arguments that \
+its signature names. The answer is the tool's own. With the id of a prompt it returns its messages, with that of a \
+resource its contents. Any other tool is refused."""
+_WRITE = """\
+Call any tool by the id that search_tools returned, also one that writes, sends or deletes, with the arguments that \
+its signature names. The answer is the tool's own. For what has read_only, take call_tool_read."""
 
 _INSTRUCTIONS = (
     "The tools of many servers, behind a search. For a task, call search_tools with what is needed in plain words, "
@@ -40,15 +49,41 @@ _EXPOSING = (
 )
 
 
+def call_names(offer: Offer) -> tuple[str, ...]:
+    """Return the names of the tools that call others."""
+    return _CALLS[offer.called]
+
+
+def own_names(offer: Offer) -> tuple[str, ...]:
+    """Return the names of all tools that `connect` itself has, in the order of the list."""
+    return (SEARCH, DETAILS, *call_names(offer))
+
+
 def instructions(offer: Offer) -> str:
     """Return the words of this server about itself, for clients."""
-    return _INSTRUCTIONS if offer.exposed == "search" else _EXPOSING
+    return _called(_INSTRUCTIONS if offer.exposed == "search" else _EXPOSING, offer)
 
 
-def own_tools(servers: Iterable[str]) -> list[Json]:
-    """Return the three tools as MCP lists them; `servers` are the names of those behind them."""
+def own_tools(servers: Iterable[str], offer: Offer = Offer()) -> list[Json]:  # noqa: B008 (it cannot be changed)
+    """Return the tools of `connect` as MCP lists them; `servers` are the names of those behind them."""
     names = ", ".join(servers)
     shown = names if len(names) <= _MAX_NAMES_LENGTH else f"{names[:_MAX_NAMES_LENGTH]}…"
+    reads = {"readOnlyHint": True, "openWorldHint": False}
+    return [
+        {"name": SEARCH, "title": "Search tools",
+         "description": f"{_called(_SEARCH, offer)} Connected servers: {shown}.",
+         "inputSchema": input_schema(SearchToolsArguments), "annotations": reads,
+         "_meta": client_hints("find tools for a task across all connected servers", is_always_shown=True)},
+        {"name": DETAILS, "title": "Get tool details", "description": _called(_DETAILS, offer),
+         "inputSchema": input_schema(answers.DetailsArguments), "annotations": reads,
+         "_meta": client_hints("schemas and descriptions of tools that search_tools found", is_always_shown=True)},
+        *(_calling(name) for name in call_names(offer)),
+    ]  # fmt: skip
+
+
+def _calling(name: str) -> Json:
+    """Return a tool that calls others. What is not known to read counts as what it may do at worst."""
+    title, description, hint, annotations = _FORMS[name]
     id_ = {"type": "string", "description": "Of search_tools' answer."}
     arguments = {"type": "object", "description": "What the tool takes, by its signature."}
     taken: Json = {
@@ -57,14 +92,26 @@ def own_tools(servers: Iterable[str]) -> list[Json]:
         "required": ["id"],
         "additionalProperties": False,
     }
-    reads = {"readOnlyHint": True, "openWorldHint": False}
-    return [
-        {"name": SEARCH, "title": "Search tools", "description": f"{_SEARCH} Connected servers: {shown}.",
-         "inputSchema": input_schema(SearchToolsArguments), "annotations": reads,
-         "_meta": client_hints("find tools for a task across all connected servers", is_always_shown=True)},
-        {"name": DETAILS, "title": "Get tool details", "description": _DETAILS,
-         "inputSchema": input_schema(answers.DetailsArguments), "annotations": reads,
-         "_meta": client_hints("schemas and descriptions of tools that search_tools found", is_always_shown=True)},
-        {"name": CALL, "title": "Call a tool", "description": _CALL, "inputSchema": taken,
-         "_meta": client_hints("call a tool that search_tools found", is_always_shown=True, is_own_answer=False)},
-    ]  # fmt: skip
+    return {
+        "name": name, "title": title, "description": description, "inputSchema": taken,
+        **({"annotations": annotations} if annotations else {}),
+        "_meta": client_hints(hint, is_always_shown=True, is_own_answer=False),
+    }  # fmt: skip
+
+
+def _called(text: str, offer: Offer) -> str:
+    """Return a text that names `call_tool`, with those in its place where it is not offered."""
+    return text if CALL in call_names(offer) else text.replace(CALL, f"{READ} or {WRITE}")
+
+
+_FORMS: dict[str, tuple[str, str, str, Json]] = {
+    CALL: ("Call a tool", _CALL, "call a tool that search_tools found", {}),
+    READ: (
+        "Call a tool that reads", _READ, "call a tool that search_tools found with read_only",
+        {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": True},
+    ),
+    WRITE: (
+        "Call a tool that may write", _WRITE, "call any tool that search_tools found",
+        {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True},
+    ),
+}  # fmt: skip
