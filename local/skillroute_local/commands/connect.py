@@ -12,6 +12,30 @@ from skillroute_local.errors import Misused
 
 _DEFAULT_FILES = (".mcp.json", "mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")
 
+_Expose = Annotated[
+    Exposed,
+    typer.Option(
+        help="Which tools are listed: only those that search (search), all of the servers' too (all), or all while "
+        f"they are {AUTO_TOOLS} at most (auto)."
+    ),
+]
+_Calls = Annotated[
+    Called,
+    typer.Option(
+        help="Which tools call those that are found: call_tool (one), in its place call_tool_read and "
+        "call_tool_write, which a client can permit separately (split), or all three (both)."
+    ),
+]
+_MaxShown = Annotated[
+    int | None,
+    typer.Option(
+        help="Characters of an answer that an agent gets at once; of a longer one it reads on by read_answer. "
+        "Default: all.",
+        min=1_000,
+        max=10_000_000,
+    ),
+]
+
 
 def connect(
     config: Annotated[
@@ -29,20 +53,9 @@ def connect(
         list[str] | None,
         typer.Option(help="A tool that stays visible: its id, its name, or a server's name for all of its tools."),
     ] = None,
-    expose: Annotated[
-        Exposed,
-        typer.Option(
-            help="Which tools are listed: only those that search (search), all of the servers' too (all), or all while "
-            f"they are {AUTO_TOOLS} at most (auto)."
-        ),
-    ] = "search",
-    calls: Annotated[
-        Called,
-        typer.Option(
-            help="Which tools call those that are found: call_tool (one), in its place call_tool_read and "
-            "call_tool_write, which a client can permit separately (split), or all three (both)."
-        ),
-    ] = "one",
+    expose: _Expose = "search",
+    calls: _Calls = "one",
+    max_shown_chars: _MaxShown = None,
     timeout: Annotated[float, typer.Option(help="Seconds that a call may take.", min=1, max=3600)] = 120.0,
     max_answer_mb: Annotated[
         int, typer.Option(help="Megabytes that an answer of a server's program may have.", min=1, max=1024)
@@ -57,7 +70,7 @@ def connect(
     from skillroute_local.mcp_servers.model import Limits  # noqa: PLC0415
 
     limits = Limits(call_s=timeout, message_bytes=max_answer_mb * 1_000_000)
-    offer = Offer(tuple(pin or ()), expose, calls)
+    offer = Offer(tuple(pin or ()), expose, calls, max_shown_chars)
     start(_files(config), port=http, offer=offer, limits=limits, verbose=verbose)
 
 

@@ -22,12 +22,14 @@ from skillroute.mcp.tools.search_tools import SearchToolsArguments
 from skillroute_local.connect import answers
 from skillroute_local.connect.calls import Calls, tool_error
 from skillroute_local.connect.catalogue import Catalogue
+from skillroute_local.connect.kept import KeptAnswers, Session
 from skillroute_local.connect.offer import Offer
 from skillroute_local.connect.own_tools import (
     CALL,
     CALL_ARGUMENTS,
     DETAILS,
     READ,
+    READ_ON,
     SEARCH,
     call_names,
     instructions,
@@ -42,6 +44,9 @@ from skillroute_local.connect.visible import Visible
 from skillroute_local.mcp_servers.model import Limits, Listing, McpServer
 
 logger = logging.getLogger(__name__)
+
+ONE_AGENT: Session = ""
+"""The session of an agent that has this process for itself."""
 
 _FIRST_LISTINGS_S = 6.0
 """A search waits no longer for servers of which nothing is known yet."""
@@ -80,6 +85,7 @@ class Front:
         self._catalogue = Catalogue(embedder, store, known)
         self._upstreams = {server.name: Upstream(server, self._take, limits) for server in servers}
         self._calls = Calls(self._catalogue, self._upstreams)
+        self._kept = KeptAnswers(offer.shown_chars) if offer.shown_chars is not None else None
         self._known: set[str] = set()  # servers of which a listing is in the catalogue, be it the last start's
         self._shown: list[Json] | None = None  # the tools of servers that an agent has seen last
         self._visible = Visible(offer, self._catalogue, own_names(offer))
@@ -120,15 +126,30 @@ class Front:
         self._shown = await self._definitions()
         return [*own_tools(self._upstreams, self._offer), *self._shown]
 
-    async def call(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None = None) -> Json:
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        progress: ProgressFnT | None = None,
+        session: Session = ONE_AGENT,
+    ) -> Json:
         """Return the result of a call of a tool that is shown. Raises `MCPError` where the tool's server does."""
         try:
             if name == SEARCH:
                 return await self._search(arguments)
             if name == DETAILS:
                 return await self._details(arguments)
+            if name == READ_ON and self._kept is not None:
+                return self._kept.read(arguments, session)
         except ToolError as error:
             return tool_error(str(error))
+        result = await self._called(name, arguments, progress)
+        if self._kept is None:
+            return result
+        return await anyio.to_thread.run_sync(self._kept.shortened, result, session)  # some are of many megabytes
+
+    async def _called(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None) -> Json:
+        """Return the result of a call of a server's item, by one of our tools or by its own name."""
         if name in call_names(self._offer):
             return await self._call(name, arguments, progress)
         if not self._visible.was_shown(name):  # an agent may call what it has not listed

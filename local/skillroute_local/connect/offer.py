@@ -27,11 +27,14 @@ class Offer:
     called : str
         ``one``: `call_tool` calls what was found. ``split``: in its place `call_tool_read` calls what only reads, and
         `call_tool_write` everything, so that clients can permit the one and ask for the other. ``both``: all three.
+    shown_chars : int or None
+        The characters of an answer that are shown at once; a longer one is kept aside, to be read on. None: all.
     """
 
     pins: tuple[str, ...] = ()
     exposed: Exposed = "search"
     called: Called = "one"
+    shown_chars: int | None = None
 
     @property
     def shows_tools(self) -> bool:

@@ -10,12 +10,14 @@ from skillroute.mcp.tool import client_hints
 from skillroute.mcp.tools.search_tools import SearchToolsArguments
 
 from skillroute_local.connect import answers
+from skillroute_local.connect.kept import ReadArguments
 from skillroute_local.connect.offer import Called, Offer
 
 _MAX_NAMES_LENGTH = 800  # characters of the servers' names in the description
 
 SEARCH, DETAILS, CALL = "search_tools", "get_tool_details", "call_tool"
 READ, WRITE = "call_tool_read", "call_tool_write"
+READ_ON = "read_answer"
 _CALLS: dict[Called, tuple[str, ...]] = {"one": (CALL,), "both": (CALL, READ, WRITE), "split": (READ, WRITE)}
 CALL_ARGUMENTS = ("id", "arguments")
 _SEARCH = """\
@@ -56,7 +58,7 @@ def call_names(offer: Offer) -> tuple[str, ...]:
 
 def own_names(offer: Offer) -> tuple[str, ...]:
     """Return the names of all tools that `connect` itself has, in the order of the list."""
-    return (SEARCH, DETAILS, *call_names(offer))
+    return (SEARCH, DETAILS, *call_names(offer), *((READ_ON,) if offer.shown_chars is not None else ()))
 
 
 def instructions(offer: Offer) -> str:
@@ -78,6 +80,7 @@ def own_tools(servers: Iterable[str], offer: Offer = Offer()) -> list[Json]:  # 
          "inputSchema": input_schema(answers.DetailsArguments), "annotations": reads,
          "_meta": client_hints("schemas and descriptions of tools that search_tools found", is_always_shown=True)},
         *(_calling(name) for name in call_names(offer)),
+        *([_READ_ANSWER] if offer.shown_chars is not None else []),
     ]  # fmt: skip
 
 
@@ -115,3 +118,13 @@ _FORMS: dict[str, tuple[str, str, str, Json]] = {
         {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True},
     ),
 }  # fmt: skip
+
+_READ_ANSWER: Json = {
+    "name": READ_ON,
+    "title": "Read on in an answer",
+    "description": "Return a further part of a tool's answer that was too long to be shown at once: by the id that its "
+    "first part names, from an offset on.",
+    "inputSchema": input_schema(ReadArguments),
+    "annotations": {"readOnlyHint": True, "openWorldHint": False},
+    "_meta": client_hints("read on in a long answer of a tool", is_always_shown=True, is_own_answer=False),
+}

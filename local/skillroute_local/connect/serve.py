@@ -19,12 +19,14 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from skillroute import __version__
 
 from skillroute_local.browsers import Hosts, OwnPagesOnly
-from skillroute_local.connect.front import Front
+from skillroute_local.connect.front import ONE_AGENT, Front
+from skillroute_local.connect.kept import Session
 from skillroute_local.connect.signals import on_signal
 from skillroute_local.connect.stdio import agent_streams
 from skillroute_local.http_in_time import RequestsInTime
 
 _CALL_PARAMS = types.CallToolRequestParams
+_SESSION_HEADER = "mcp-session-id"
 _IDLE_SESSION_S = 600.0
 _MAX_SESSIONS = 200
 """Of agents of older revisions, over HTTP; newer ones have none. One takes 38 KB."""
@@ -83,7 +85,7 @@ class AgentServer:
         # Only where the agent asks for it: a server reports what nobody reads else.
         wanted = context.meta is not None and context.meta.get("progress_token") is not None
         progress = context.session.report_progress if wanted else None
-        result = await self._front.call(params.name, params.arguments or {}, progress)
+        result = await self._front.call(params.name, params.arguments or {}, progress, _session_of(context))
         return {**_COMPLETE, **result}
 
     def _remember(self, session: ServerSession) -> None:
@@ -106,6 +108,16 @@ class AgentServer:
             for session in list(self._sessions.values()):
                 with suppress(Exception):  # an agent that is gone
                     await session.send_tool_list_changed()
+
+
+def _session_of(context: Context) -> Session:
+    """Return the session of a request: over HTTP agents of older revisions have one each, newer ones none."""
+    if context.request is None:
+        return ONE_AGENT
+    if context.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
+        return None
+    found: str | None = context.request.headers.get(_SESSION_HEADER)
+    return found
 
 
 async def serve_stdio(server: AgentServer) -> None:

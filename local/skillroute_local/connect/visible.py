@@ -58,7 +58,11 @@ class Visible:
 
     def definitions(self) -> list[Json]:
         """Return what is listed as MCP lists it. Takes long where tools are many."""
-        return [
+        shown = [
             hinted(definition(name, item), item, is_pinned=is_pinned)
             for name, (item, is_pinned) in self.tools().items()
         ]
+        if self._offer.shown_chars is None:
+            return shown
+        # The beginning of an answer has no structured content, without which clients refuse it where there is a schema.
+        return [{field: value for field, value in tool.items() if field != "outputSchema"} for tool in shown]
