@@ -35,6 +35,15 @@ _MaxShown = Annotated[
         max=10_000_000,
     ),
 ]
+_IdleStop = Annotated[
+    float | None,
+    typer.Option(
+        help="Seconds after which a server is stopped that no call goes to; the next call starts it again. "
+        "Default: it runs on.",
+        min=1,
+        max=86_400,
+    ),
+]
 
 
 def connect(
@@ -56,6 +65,7 @@ def connect(
     expose: _Expose = "search",
     calls: _Calls = "one",
     max_shown_chars: _MaxShown = None,
+    idle_stop: _IdleStop = None,
     timeout: Annotated[float, typer.Option(help="Seconds that a call may take.", min=1, max=3600)] = 120.0,
     max_answer_mb: Annotated[
         int, typer.Option(help="Megabytes that an answer of a server's program may have.", min=1, max=1024)
@@ -69,7 +79,7 @@ def connect(
     from skillroute_local.connect.start import start  # noqa: PLC0415 (0.8 s that no other command needs)
     from skillroute_local.mcp_servers.model import Limits  # noqa: PLC0415
 
-    limits = Limits(call_s=timeout, message_bytes=max_answer_mb * 1_000_000)
+    limits = Limits(call_s=timeout, message_bytes=max_answer_mb * 1_000_000, idle_s=idle_stop)
     offer = Offer(tuple(pin or ()), expose, calls, max_shown_chars)
     start(_files(config), port=http, offer=offer, limits=limits, verbose=verbose)
 

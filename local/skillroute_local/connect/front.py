@@ -41,7 +41,7 @@ from skillroute_local.connect.pins import unknown_pins
 from skillroute_local.connect.store import Store
 from skillroute_local.connect.upstream import Upstream
 from skillroute_local.connect.visible import Visible
-from skillroute_local.mcp_servers.model import Limits, Listing, McpServer
+from skillroute_local.mcp_servers.model import EVERY_KIND, Limits, Listing, McpServer
 
 logger = logging.getLogger(__name__)
 
@@ -100,11 +100,12 @@ class Front:
         return instructions(self._offer)
 
     async def run(self) -> None:
-        """Keep all servers connected until this task is cancelled."""
+        """Keep servers connected until this task is cancelled: at first those of which nothing is known of late."""
         self._patience_ends = anyio.current_time() + _FIRST_LISTINGS_S
+        fresh = await anyio.to_thread.run_sync(self._fresh)
         async with anyio.create_task_group() as tasks:
-            for upstream in self._upstreams.values():
-                tasks.start_soon(upstream.run)
+            for name, upstream in self._upstreams.items():
+                tasks.start_soon(partial(upstream.run, is_known=name in fresh))
             await anyio.to_thread.run_sync(self._restore)
             self._restored.set()
             await self.settled()
@@ -200,6 +201,14 @@ class Front:
             **({"servers_failed": failed} if failed else {}),
         }
 
+    def _fresh(self) -> set[str]:
+        """Return the servers that need not be started before they are called."""
+        return {
+            name
+            for name, upstream in self._upstreams.items()
+            if self._store is not None and self._store.is_fresh(upstream.server)
+        }
+
     def _restore(self) -> None:
         """Put into the catalogue what the servers listed when they were connected last."""
         for name, upstream in self._upstreams.items():
@@ -213,7 +222,8 @@ class Front:
             for problem in self._catalogue.put(server.name, listing.items, listing.complete):
                 logger.warning("%s", problem)
             if self._store is not None:
-                self._store.keep_listing(server, self._catalogue.listed(server.name))
+                is_whole = listing.complete == EVERY_KIND
+                self._store.keep_listing(server, self._catalogue.listed(server.name), is_whole=is_whole)
 
         await self._restored.wait()
         async with self._taking:  # in threads they would wait for each other, and leave none for searches
