@@ -150,6 +150,29 @@ def test_programs_that_servers_have_started_end_when_it_is_asked_to(config: Conf
     eventually(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE, "the child is ended")
 
 
+def test_no_program_outlives_connect_that_is_killed(config: Config, tmp_path: Path) -> None:
+    spawn = {"name": "call_tool", "arguments": {"id": "hostile/spawn"}}
+    requests: list[dict[str, Any]] = [
+        _INITIALIZE,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": spawn},
+    ]
+    with subprocess.Popen(
+        [sys.executable, *command(config("hostile", "good"))],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(tmp_path / "home", **HASHING),
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("".join(json.dumps(request) + "\n" for request in requests).encode())
+        process.stdin.flush()
+        answers = {answer["id"]: answer for answer in (json.loads(process.stdout.readline()) for _ in range(2))}
+        # a program that its server has started, which ignores SIGTERM and has no input that is closed
+        child = psutil.Process(int(answers[2]["result"]["content"][0]["text"]))
+        process.kill()
+    eventually(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE, "the child is ended")
+    eventually(lambda: not living(tmp_path), "the servers are ended")
+
+
 def test_it_serves_over_http_on_loopback_and_no_page_of_another_site(config: Config, tmp_path: Path) -> None:
     async def use(url: str) -> None:
         for mode in ("auto", "legacy"):

@@ -7,9 +7,43 @@ from typing import Annotated
 
 import typer
 
+from skillroute_local.connect.offer import AUTO_TOOLS, Called, Exposed, Offer
 from skillroute_local.errors import Misused
 
 _DEFAULT_FILES = (".mcp.json", "mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")
+
+_Expose = Annotated[
+    Exposed,
+    typer.Option(
+        help="Which tools are listed: only those that search (search), all of the servers' too (all), or all while "
+        f"they are {AUTO_TOOLS} at most (auto)."
+    ),
+]
+_Calls = Annotated[
+    Called,
+    typer.Option(
+        help="Which tools call those that are found: call_tool (one), in its place call_tool_read and "
+        "call_tool_write, which a client can permit separately (split), or all three (both)."
+    ),
+]
+_MaxShown = Annotated[
+    int | None,
+    typer.Option(
+        help="Characters of an answer that an agent gets at once; of a longer one it reads on by read_answer. "
+        "Default: all.",
+        min=1_000,
+        max=10_000_000,
+    ),
+]
+_IdleStop = Annotated[
+    float | None,
+    typer.Option(
+        help="Seconds after which a server is stopped that no call goes to; the next call starts it again. "
+        "Default: it runs on.",
+        min=1,
+        max=86_400,
+    ),
+]
 
 
 def connect(
@@ -28,6 +62,10 @@ def connect(
         list[str] | None,
         typer.Option(help="A tool that stays visible: its id, its name, or a server's name for all of its tools."),
     ] = None,
+    expose: _Expose = "search",
+    calls: _Calls = "one",
+    max_shown_chars: _MaxShown = None,
+    idle_stop: _IdleStop = None,
     timeout: Annotated[float, typer.Option(help="Seconds that a call may take.", min=1, max=3600)] = 120.0,
     max_answer_mb: Annotated[
         int, typer.Option(help="Megabytes that an answer of a server's program may have.", min=1, max=1024)
@@ -41,8 +79,9 @@ def connect(
     from skillroute_local.connect.start import start  # noqa: PLC0415 (0.8 s that no other command needs)
     from skillroute_local.mcp_servers.model import Limits  # noqa: PLC0415
 
-    limits = Limits(call_s=timeout, message_bytes=max_answer_mb * 1_000_000)
-    start(_files(config), port=http, pins=pin or [], limits=limits, verbose=verbose)
+    limits = Limits(call_s=timeout, message_bytes=max_answer_mb * 1_000_000, idle_s=idle_stop)
+    offer = Offer(tuple(pin or ()), expose, calls, max_shown_chars)
+    start(_files(config), port=http, offer=offer, limits=limits, verbose=verbose)
 
 
 def _files(given: list[Path] | None) -> list[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -39,6 +39,7 @@ def found(
     given: SearchToolsArguments,
     notes: Json,
     count_tokens: Callable[[str], int],
+    reading: Container[str] = (),
 ) -> Json:
     """Return what is shown of a search: the ids say what each is, and of which server.
 
@@ -46,10 +47,15 @@ def found(
     ----------
     notes : dict
         What else there is to say, such as which servers still start.
+    reading : container of str
+        The ids of those that are shown to change nothing.
     """
     write_stub = stubs_of(given.most)
     results = [
-        [{"id": id_, **_without(form)} for form in forms(tool, given.most, write_stub)]
+        [
+            {"id": id_, **({"read_only": True} if id_ in reading else {}), **_without(form)}
+            for form in forms(tool, given.most, write_stub)
+        ]
         for id_, tool in zip(ids, response.tools, strict=True)
     ]
     limits = [byte_limit()]
@@ -106,6 +112,10 @@ def _whole(item: Item, write_stub: WriteStub | None) -> Json:
         return {"id": item.id, "stub": write_stub(content.key.name, *about)}
     value: Mapping[str, Any] = item.listed.value
     return {"id": item.id, **{name: value[name] for name in value if name not in {"name", "icons", "execution"}}}
+
+
+def _marked(reads: bool) -> Json:
+    return {"read_only": True} if reads else {}
 
 
 def _without(form: Json) -> Json:

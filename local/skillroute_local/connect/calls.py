@@ -13,7 +13,9 @@ from mcp.shared.dispatcher import ProgressFnT
 
 from skillroute_local.connect.arguments import argument_problems, as_text
 from skillroute_local.connect.catalogue import Catalogue, Item
+from skillroute_local.connect.permissions import only_reads
 from skillroute_local.connect.upstream import Upstream
+from skillroute_local.mcp_servers.connection import Connection
 from skillroute_local.mcp_servers.model import ServerError
 
 logger = logging.getLogger(__name__)
@@ -36,8 +38,16 @@ class Calls:
         self._catalogue = catalogue
         self._upstreams = upstreams
 
-    async def __call__(self, id_: object, arguments: object, progress: ProgressFnT | None) -> dict[str, Any]:
-        """Return the result of a call, or a tool error that says what to do. Raises `MCPError` as the server does."""
+    async def __call__(
+        self, id_: object, arguments: object, progress: ProgressFnT | None, *, reads: bool = False
+    ) -> dict[str, Any]:
+        """Return the result of a call, or a tool error that says what to do. Raises `MCPError` as the server does.
+
+        Parameters
+        ----------
+        reads : bool
+            Whether only what is declared to change nothing may be called.
+        """
         arguments = _as_object(arguments)
         if not isinstance(id_, str):
             is_within = id_ is None and isinstance(arguments, Mapping) and "id" in arguments
@@ -46,15 +56,20 @@ class Calls:
         item = self._catalogue.item(id_)
         if item is None:
             return tool_error(await anyio.to_thread.run_sync(self.unknown, id_))
-        if arguments is None:
-            arguments = {}
-        if not isinstance(arguments, Mapping):
+        given = {} if arguments is None else arguments
+        if not isinstance(given, Mapping):
             return tool_error(f"arguments must be an object, with what {item.id} takes: {as_text(_schema(item))}")
-        problems = await argument_problems(_schema(item), arguments)
-        if problems:
-            return tool_error(_mend(item, problems))
         try:
-            return await self._passed_on(item, arguments, progress)
+            if reads and not only_reads(item):
+                raise _MayWriteError  # its arguments need not be mended first
+            problems = await argument_problems(_schema(item), given)
+            return (
+                tool_error(_mend(item, problems))
+                if problems
+                else await self._passed_on(item, given, progress, reads=reads)
+            )
+        except _MayWriteError:
+            return tool_error(_may_write(item))
         except ServerError as error:
             logger.warning("%s", error)
             return tool_error(
@@ -71,20 +86,29 @@ class Calls:
         return f"There is no item {wanted}.{nearest} Take an id that search_tools returned."
 
     async def _passed_on(
-        self, item: Item, arguments: Mapping[str, Any], progress: ProgressFnT | None
+        self, item: Item, arguments: Mapping[str, Any], progress: ProgressFnT | None, *, reads: bool
     ) -> dict[str, Any]:
-        upstream = self._upstreams[item.server]
+        name, upstream = item.listed.name, self._upstreams[item.server]
         if item.listed.kind == "tool":
-            return await upstream.call(item.listed.name, arguments, progress)
+
+            async def call(connection: Connection) -> dict[str, Any]:
+                # Once more: a server that was started for this call may declare it otherwise than before.
+                if reads and ((now := self._catalogue.item(item.id)) is None or not only_reads(now)):
+                    raise _MayWriteError
+                return await connection.call(name, arguments, progress=progress)
+
+            return await upstream.ask(f"tool {name}", call)
         if item.listed.kind == "prompt":
-            texts = {name: _as_text(value) for name, value in arguments.items()}
-            prompt = await upstream.ask(
-                f"prompt {item.listed.name}", lambda connection: connection.get_prompt(item.listed.name, texts)
-            )
+            texts = {argument: _as_text(value) for argument, value in arguments.items()}
+            prompt = await upstream.ask(f"prompt {name}", lambda connection: connection.get_prompt(name, texts))
             return {"content": [message["content"] for message in prompt["messages"]]}
         uri = item.listed.value["uri"]
         read = await upstream.ask(f"resource {uri}", lambda connection: connection.read_resource(uri))
         return {"content": [{"type": "resource", "resource": contents} for contents in read["contents"]]}
+
+
+class _MayWriteError(Exception):
+    """A tool is no longer declared to change nothing."""
 
 
 def _as_object(arguments: object) -> object:
@@ -122,6 +146,13 @@ def _schema(item: Item) -> Mapping[str, Any]:
             }
         case _:
             return _ANYTHING
+
+
+def _may_write(item: Item) -> str:
+    return (
+        f"{item.id} may write: its server does not declare that it only reads (annotations.readOnlyHint). "
+        "Call it by call_tool_write."
+    )
 
 
 def _mend(item: Item, problems: list[str]) -> str:

@@ -48,12 +48,15 @@ class Item:
         As its server lists it.
     content : ItemContent
         As the catalogue reads it.
+    requests : tuple of str
+        The packaged requests that it is found by, too.
     """
 
     id: str
     server: str
     listed: Listed
     content: ItemContent
+    requests: tuple[str, ...] = ()
 
 
 class Catalogue:
@@ -101,10 +104,11 @@ class Catalogue:
             except InvalidInput as error:
                 problems.append(f"{server}: {one.kind} {one.name[:100]}: {error.field}: {error.message}")
                 continue
-            item = Item(item_id(server, one), server, one, content)
+            known = replace(content, requests=self._known.of(content))
+            texts = tuple(request.text for request in known.requests or ())
+            item = Item(item_id(server, one), server, one, content, texts)
             if item.id in incoming:
                 problems.append(f"{server}: {one.kind} {one.name[:100]} is listed twice: the last one is taken")
-            known = replace(content, requests=self._known.of(content))
             incoming[item.id] = (item, IncomingItem.of(known))
         with self._writing:
             self._write(server, incoming, kinds)

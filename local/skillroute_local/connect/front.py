@@ -21,14 +21,32 @@ from skillroute.mcp.tools.search_tools import SearchToolsArguments
 
 from skillroute_local.connect import answers
 from skillroute_local.connect.calls import Calls, tool_error
-from skillroute_local.connect.catalogue import Catalogue, Item
-from skillroute_local.connect.own_tools import CALL, CALL_ARGUMENTS, DETAILS, SEARCH, own_tools
-from skillroute_local.connect.pins import definition, pinned, unknown_pins
+from skillroute_local.connect.catalogue import Catalogue
+from skillroute_local.connect.kept import KeptAnswers, Session
+from skillroute_local.connect.offer import Offer
+from skillroute_local.connect.own_tools import (
+    CALL,
+    CALL_ARGUMENTS,
+    DETAILS,
+    READ,
+    READ_ON,
+    SEARCH,
+    call_names,
+    instructions,
+    own_names,
+    own_tools,
+)
+from skillroute_local.connect.permissions import only_reads
+from skillroute_local.connect.pins import unknown_pins
 from skillroute_local.connect.store import Store
 from skillroute_local.connect.upstream import Upstream
-from skillroute_local.mcp_servers.model import Limits, Listing, McpServer
+from skillroute_local.connect.visible import Visible
+from skillroute_local.mcp_servers.model import EVERY_KIND, Limits, Listing, McpServer
 
 logger = logging.getLogger(__name__)
+
+ONE_AGENT: Session = ""
+"""The session of an agent that has this process for itself."""
 
 _FIRST_LISTINGS_S = 6.0
 """A search waits no longer for servers of which nothing is known yet."""
@@ -41,8 +59,8 @@ class Front:
     ----------
     servers : sequence of McpServer
         Their names are distinct.
-    pins : sequence of str
-        What stays visible: ids, names of tools, or names of servers.
+    offer : Offer
+        What agents are shown.
     embedder : Embedder
     count_tokens : callable
     store : Store or None
@@ -56,40 +74,42 @@ class Front:
         embedder: Embedder,
         count_tokens: Callable[[str], int],
         *,
-        pins: Sequence[str] = (),
+        offer: Offer = Offer(),  # noqa: B008 (it cannot be changed)
         store: Store | None = None,
         limits: Limits | None = None,
         known: KnownRequests = NOTHING_KNOWN,
     ) -> None:
-        self._pins = pins
+        self._offer = offer
         self._store = store
         self._count_tokens = count_tokens
         self._catalogue = Catalogue(embedder, store, known)
         self._upstreams = {server.name: Upstream(server, self._take, limits) for server in servers}
         self._calls = Calls(self._catalogue, self._upstreams)
+        self._kept = KeptAnswers(offer.shown_chars) if offer.shown_chars is not None else None
         self._known: set[str] = set()  # servers of which a listing is in the catalogue, be it the last start's
-        self._shown: list[Json] | None = None  # the pinned tools that an agent has seen last
-        self._owners: dict[str, str] = {}  # by the name under which it is shown: the id of a pinned tool
+        self._shown: list[Json] | None = None  # the tools of servers that an agent has seen last
+        self._visible = Visible(offer, self._catalogue, own_names(offer))
         self._taking = anyio.Lock()
         self._restored = anyio.Event()
         self._patience_ends = math.inf
         self.on_tools_changed: Callable[[], object] = lambda: None
 
     @property
-    def servers(self) -> list[str]:
-        """The names of the servers behind it."""
-        return list(self._upstreams)
+    def instructions(self) -> str:
+        """The words of this server about itself, for clients."""
+        return instructions(self._offer, self._upstreams)
 
     async def run(self) -> None:
-        """Keep all servers connected until this task is cancelled."""
+        """Keep servers connected until this task is cancelled: at first those of which nothing is known of late."""
         self._patience_ends = anyio.current_time() + _FIRST_LISTINGS_S
+        fresh = await anyio.to_thread.run_sync(self._fresh)
         async with anyio.create_task_group() as tasks:
-            for upstream in self._upstreams.values():
-                tasks.start_soon(upstream.run)
+            for name, upstream in self._upstreams.items():
+                tasks.start_soon(partial(upstream.run, is_known=name in fresh))
             await anyio.to_thread.run_sync(self._restore)
             self._restored.set()
             await self.settled()
-            for pin in unknown_pins(self._pins, self._catalogue.items()):
+            for pin in unknown_pins(self._offer.pins, self._catalogue.items()):
                 logger.warning("--pin %s: no tool has this id or name, and no server", pin)
 
     async def settled(self) -> None:
@@ -101,45 +121,68 @@ class Front:
                     await upstream.settled.wait()
 
     async def tools(self) -> list[Json]:
-        """Return the tools that are shown: always the same three, then what is pinned."""
-        if self._pins:
+        """Return the tools that are shown: always the same of our own, then what is pinned or exposed."""
+        if self._offer.shows_tools:
             await self.settled()
-        self._shown = self._definitions()
-        return [*own_tools(self._upstreams), *self._shown]
+        self._shown = await self._definitions()
+        return [*own_tools(self._upstreams, self._offer), *self._shown]
 
-    async def call(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None = None) -> Json:
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        progress: ProgressFnT | None = None,
+        session: Session = ONE_AGENT,
+    ) -> Json:
         """Return the result of a call of a tool that is shown. Raises `MCPError` where the tool's server does."""
         try:
             if name == SEARCH:
                 return await self._search(arguments)
             if name == DETAILS:
                 return await self._details(arguments)
+            if name == READ_ON and self._kept is not None:
+                return self._kept.read(arguments, session)
         except ToolError as error:
             return tool_error(str(error))
-        if name == CALL:
-            return await self._call(arguments, progress)
-        item = self._pinned().get(name)
+        result = await self._called(name, arguments, progress)
+        if self._kept is None:
+            return result
+        return await anyio.to_thread.run_sync(self._kept.shortened, result, session)  # some are of many megabytes
+
+    async def _called(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None) -> Json:
+        """Return the result of a call of a server's item, by one of our tools or by its own name."""
+        if name in call_names(self._offer):
+            return await self._call(name, arguments, progress)
+        if not self._visible.was_shown(name):  # an agent may call what it has not listed
+            await anyio.to_thread.run_sync(self._visible.tools)
+        item = self._visible.item(name)
         if item is None:
-            return tool_error(f"There is no tool {name[:200]}: call search_tools to find one.")
+            others = " or ".join(call_names(self._offer)) if name == CALL else f"{SEARCH} to find one"
+            return tool_error(f"There is no tool {name[:200]}: call {others}.")
         return await self._calls(item.id, arguments, progress)
 
-    async def _call(self, arguments: Mapping[str, Any], progress: ProgressFnT | None) -> Json:
+    async def _call(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None) -> Json:
         given = {key: value for key, value in arguments.items() if value is not None}
         if others := [key for key in given if key not in CALL_ARGUMENTS]:
             return tool_error(
-                f"{CALL} takes {' and '.join(CALL_ARGUMENTS)}, not {', '.join(others)[:200]}: what the tool takes "
+                f"{name} takes {' and '.join(CALL_ARGUMENTS)}, not {', '.join(others)[:200]}: what the tool takes "
                 'belongs into arguments, as in {"id": "...", "arguments": {...}}'
             )
         if self._catalogue.item(str(given.get("id"))) is None:
             await self.settled()
-        return await self._calls(given.get("id"), given.get("arguments"), progress)
+        return await self._calls(given.get("id"), given.get("arguments"), progress, reads=name == READ)
 
     async def _search(self, arguments: Mapping[str, Any]) -> Json:
         given = parsed(SearchToolsArguments, arguments)
         await self.settled()
         search = partial(self._catalogue.search, answers.search_request(given))
         response, ids = await anyio.to_thread.run_sync(search)
-        return _result(answers.found(response, ids, given, self._notes(), self._count_tokens))
+        reading = {id_ for id_ in ids if self._offer.called != "one" and self._reads(id_)}
+        return _result(answers.found(response, ids, given, self._notes(), self._count_tokens, reading))
+
+    def _reads(self, id_: str) -> bool:
+        item = self._catalogue.item(id_)
+        return item is not None and only_reads(item)
 
     async def _details(self, arguments: Mapping[str, Any]) -> Json:
         given = parsed(answers.DetailsArguments, arguments)
@@ -158,6 +201,14 @@ class Front:
             **({"servers_failed": failed} if failed else {}),
         }
 
+    def _fresh(self) -> set[str]:
+        """Return the servers that need not be started before they are called."""
+        return {
+            name
+            for name, upstream in self._upstreams.items()
+            if self._store is not None and self._store.is_fresh(upstream.server)
+        }
+
     def _restore(self) -> None:
         """Put into the catalogue what the servers listed when they were connected last."""
         for name, upstream in self._upstreams.items():
@@ -171,25 +222,19 @@ class Front:
             for problem in self._catalogue.put(server.name, listing.items, listing.complete):
                 logger.warning("%s", problem)
             if self._store is not None:
-                self._store.keep_listing(server, self._catalogue.listed(server.name))
+                is_whole = listing.complete == EVERY_KIND
+                self._store.keep_listing(server, self._catalogue.listed(server.name), is_whole=is_whole)
 
         await self._restored.wait()
         async with self._taking:  # in threads they would wait for each other, and leave none for searches
             await anyio.to_thread.run_sync(put)
         self._known.add(server.name)
-        if self._shown is not None and self._shown != self._definitions():
+        if self._shown is not None and self._shown != await self._definitions():
             self.on_tools_changed()
 
-    def _pinned(self) -> dict[str, Item]:
-        """Return what is pinned, by names; one that was shown under a name has it until the end."""
-        if not self._pins:
-            return {}
-        shown = pinned(self._pins, self._catalogue.items(), (SEARCH, DETAILS, CALL), self._owners)
-        self._owners |= {name: item.id for name, item in shown.items()}
-        return shown
-
-    def _definitions(self) -> list[Json]:
-        return [definition(name, item) for name, item in self._pinned().items()]
+    async def _definitions(self) -> list[Json]:
+        """Return the tools of servers that are listed. Schemas of thousands are not read in the event loop."""
+        return await anyio.to_thread.run_sync(self._visible.definitions) if self._offer.shows_tools else []
 
 
 def _result(answer: Json) -> Json:

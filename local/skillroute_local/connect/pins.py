@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from skillroute.core.input.strict_schemas import strict_input, strict_output
@@ -12,16 +12,26 @@ from skillroute.core.input.strict_schemas import strict_input, strict_output
 from skillroute_local.connect.catalogue import Item
 
 _DIGITS = 8
+_MAX_LENGTH = 64  # of names that are made here: more is refused by models' APIs
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def pinned(
-    pins: Sequence[str], items: Iterable[Item], taken: Iterable[str], owners: Mapping[str, str]
-) -> dict[str, Item]:
-    """Return the tools that are pinned, by the names under which they are shown.
+def by_id(items: Iterable[Item]) -> list[Item]:
+    """Return the tools among items in one order, whichever server was ready first: equal lists are equal bytes."""
+    return sorted((item for item in items if item.listed.kind == "tool"), key=lambda item: item.id)
+
+
+def pinned(pins: Sequence[str], tools: Sequence[Item]) -> list[Item]:
+    """Return the tools that are pinned, in the order of the pins."""
+    found = {item.id: item for pin in pins for item in tools if pin in {item.id, item.listed.name, item.server}}
+    return list(found.values())
+
+
+def named(tools: Sequence[Item], taken: Iterable[str], owners: Mapping[str, str]) -> dict[str, Item]:
+    """Return tools by the names under which they are shown, each once.
 
     That is a tool's own name, with its server's before it where another one has that name already, and a digest of its
-    id behind it where that is taken too.
+    id behind it where that is taken too, or longer than clients take.
 
     Parameters
     ----------
@@ -30,25 +40,30 @@ def pinned(
     owners : mapping
         The ids of tools by the names under which they were shown before: each keeps its name, and no other gets it.
     """
-    # In one order, whichever server was the first to be ready: equal lists are equal bytes.
-    tools = sorted((item for item in items if item.listed.kind == "tool"), key=lambda item: item.id)
     names = {*taken, *owners}
     before = {id_: name for name, id_ in owners.items()}
     shown: dict[str, Item] = {}
-    for pin in pins:
-        for item in tools:
-            if pin in {item.id, item.listed.name, item.server} and item not in shown.values():
-                if item.id in before:
-                    shown[before[item.id]] = item
-                    continue
-                name = item.listed.name
-                if name in names:
-                    name = _NOT_IN_NAMES.sub("_", f"{item.server}_{name}")
-                if name in names:  # what was replaced was all that told them apart
-                    name = f"{name}_{hashlib.sha256(item.id.encode()).hexdigest()[:_DIGITS]}"
-                names.add(name)
-                shown[name] = item
+    done: set[str] = set()
+    for item in tools:
+        if item.id in done:
+            continue
+        done.add(item.id)
+        if (name := before.get(item.id)) is None:
+            name = _free_name(item, names)
+            names.add(name)
+        shown[name] = item
     return shown
+
+
+def _free_name(item: Item, names: Container[str]) -> str:
+    name = item.listed.name
+    if name not in names:
+        return name
+    name = _NOT_IN_NAMES.sub("_", f"{item.server}_{name}")
+    if name in names or len(name) > _MAX_LENGTH:  # what was replaced was all that told them apart
+        digest = hashlib.sha256(item.id.encode()).hexdigest()[:_DIGITS]
+        name = f"{name[: _MAX_LENGTH - _DIGITS - 1]}_{digest}"
+    return name
 
 
 def definition(name: str, item: Item) -> dict[str, Any]:

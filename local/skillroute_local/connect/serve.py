@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -19,17 +19,14 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from skillroute import __version__
 
 from skillroute_local.browsers import Hosts, OwnPagesOnly
-from skillroute_local.connect.front import Front
-from skillroute_local.connect.own_tools import shown_names
+from skillroute_local.connect.front import ONE_AGENT, Front
+from skillroute_local.connect.kept import Session
 from skillroute_local.connect.signals import on_signal
 from skillroute_local.connect.stdio import agent_streams
 from skillroute_local.http_in_time import RequestsInTime
 
-_INSTRUCTIONS = (
-    "The tools of {}, behind a search. For a task, call search_tools with what is needed in plain words, "
-    "then call_tool with an id that it returned."
-)
 _CALL_PARAMS = types.CallToolRequestParams
+_SESSION_HEADER = "mcp-session-id"
 _IDLE_SESSION_S = 600.0
 _MAX_SESSIONS = 200
 """Of agents of older revisions, over HTTP; newer ones have none. One takes 38 KB."""
@@ -41,12 +38,6 @@ _COMPLETE = {"resultType": "complete"}
 """The fields that revision 2026-07-28 requires in every result; for earlier ones it is taken out on the way."""
 
 Context = ServerRequestContext[Any, Any]
-
-
-def _behind(servers: Sequence[str]) -> str:
-    if not servers:
-        return "no server yet"
-    return f"{len(servers)} server{'' if len(servers) == 1 else 's'} ({shown_names(servers)})"
 
 
 class AgentServer:
@@ -69,7 +60,7 @@ class AgentServer:
             "skillroute",
             version=__version__,
             title="Skillroute",
-            instructions=_INSTRUCTIONS.format(_behind(front.servers)),
+            instructions=front.instructions,
             on_subscriptions_listen=self._listening,
         )
         # As dictionaries, so that what servers answer is passed on and not made again.
@@ -77,7 +68,7 @@ class AgentServer:
         self.mcp.add_request_handler("tools/call", _CALL_PARAMS, self._call_tool)
 
     async def run(self) -> None:
-        """Keep the servers behind it connected, and tell agents when pinned tools change."""
+        """Keep the servers behind it connected, and tell agents when the list of tools changes."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._front.run)
             tasks.start_soon(self._tell_changes)
@@ -94,7 +85,7 @@ class AgentServer:
         # Only where the agent asks for it: a server reports what nobody reads else.
         wanted = context.meta is not None and context.meta.get("progress_token") is not None
         progress = context.session.report_progress if wanted else None
-        result = await self._front.call(params.name, params.arguments or {}, progress)
+        result = await self._front.call(params.name, params.arguments or {}, progress, _session_of(context))
         return {**_COMPLETE, **result}
 
     def _remember(self, session: ServerSession) -> None:
@@ -117,6 +108,16 @@ class AgentServer:
             for session in list(self._sessions.values()):
                 with suppress(Exception):  # an agent that is gone
                     await session.send_tool_list_changed()
+
+
+def _session_of(context: Context) -> Session:
+    """Return the session of a request: over HTTP agents of older revisions have one each, newer ones none."""
+    if context.request is None:
+        return ONE_AGENT
+    if context.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
+        return None
+    found: str | None = context.request.headers.get(_SESSION_HEADER)
+    return found
 
 
 async def serve_stdio(server: AgentServer) -> None:

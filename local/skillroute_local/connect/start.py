@@ -18,6 +18,7 @@ from skillroute.wiring.providers import make_embedder
 
 from skillroute_local.connect.front import Front
 from skillroute_local.connect.logs import log_to_stderr
+from skillroute_local.connect.offer import Offer
 from skillroute_local.connect.serve import AgentServer, serve_http, serve_stdio
 from skillroute_local.connect.store import Store, default_path
 from skillroute_local.errors import LocalError
@@ -32,13 +33,15 @@ _RUNNERS = frozenset({"uv", "uvx", "pipx"})
 """Programs that install a package and run its command, behind options of their own."""
 
 
-def start(files: Sequence[Path], *, port: int | None, pins: Sequence[str], limits: Limits, verbose: bool) -> None:
+def start(files: Sequence[Path], *, port: int | None, offer: Offer, limits: Limits, verbose: bool) -> None:
     """Connect to the servers of files, and serve them as one.
 
     Parameters
     ----------
     port : int or None
         Of loopback; None serves over standard input and output.
+    offer : Offer
+        What agents are shown.
 
     Raises
     ------
@@ -62,7 +65,7 @@ def start(files: Sequence[Path], *, port: int | None, pins: Sequence[str], limit
             servers,
             make_embedder(settings),
             TokenCounter(folder / "tokenizer.json"),
-            pins=pins,
+            offer=offer,
             store=Store(default_path()),
             limits=limits,
             known=KnownRequests(is_on=settings.has_packaged_requests),

@@ -26,6 +26,9 @@ logger = logging.getLogger(__name__)
 
 _KEPT_S = 60 * 24 * 3600.0
 _WAIT_S = 2.0
+FRESH_S = 24 * 3600.0
+"""A server that has listed longer ago is started at once, so that what is new in it is found."""
+
 _TABLES = """
 CREATE TABLE IF NOT EXISTS vectors (model TEXT, hash TEXT, vector BLOB, used_at REAL, PRIMARY KEY (model, hash));
 CREATE TABLE IF NOT EXISTS listings (server TEXT PRIMARY KEY, items TEXT, used_at REAL);
@@ -85,12 +88,21 @@ class Store:
                     return [Listed(**item) for item in json.loads(kept[0])]
         return None
 
-    def keep_listing(self, server: McpServer, items: Sequence[Listed]) -> None:
-        """Keep what a server lists."""
+    def is_fresh(self, server: McpServer) -> bool:
+        """Return whether what is kept of a server is whole, not empty, and young enough to go by until it is called."""
+        with self._opened() as database:
+            if database is not None:
+                query = "SELECT 1 FROM listings WHERE server = ? AND items != '[]' AND used_at > ?"
+                found = database.execute(query, (_fingerprint(server), time.time() - FRESH_S))
+                return found.fetchone() is not None
+        return False
+
+    def keep_listing(self, server: McpServer, items: Sequence[Listed], *, is_whole: bool = True) -> None:
+        """Keep what a server lists; where one of its lists failed, it is asked again at the next start."""
         text = json.dumps([asdict(item) for item in items])
         with self._opened() as database:
             if database is not None:
-                row = (_fingerprint(server), text, time.time())
+                row = (_fingerprint(server), text, time.time() - (0 if is_whole else FRESH_S))
                 database.execute("INSERT OR REPLACE INTO listings VALUES (?, ?, ?)", row)
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""A server behind this one: kept connected, listed when it says that something changed, started again when it dies."""
+"""A server behind this one: connected when it is needed, listed at each change, started again when it dies."""
 
 from __future__ import annotations
 
@@ -77,6 +77,8 @@ class Upstream:
         self._failure: ServerError | None = None
         self._starts = 0
         self._is_starting = False
+        self._asking = 0  # calls that are under way
+        self._used_at = 0.0
         self._changed = anyio.Event()
         self._wanted = anyio.Event()
         self._turned = anyio.Event()  # set, and replaced, whenever it connects or fails
@@ -88,15 +90,29 @@ class Upstream:
         """The error of the server; None while it works or starts."""
         return str(self._failure) if self._failure is not None else None
 
-    async def run(self) -> None:
-        """Keep it connected until this task is cancelled."""
+    async def run(self, *, is_known: bool = False) -> None:
+        """Keep it connected until this task is cancelled.
+
+        Parameters
+        ----------
+        is_known : bool
+            Whether its listing is known, so that it rests until the first call.
+        """
         pause_s = 0.0
+        rests = is_known
+        if is_known:
+            self.settled.set()
         while True:
+            if rests:
+                await self._wanted.wait()
+                self._wanted = anyio.Event()
             started_at = anyio.current_time()
             self._starts += 1
             self._is_starting = True
+            rests = False
             try:
                 await self._serve()
+                rests = True
             except ServerError as error:
                 logger.warning("%s", error)
                 self._turn(None, error)
@@ -106,6 +122,9 @@ class Upstream:
             finally:
                 self._connection = None
                 self.settled.set()
+            if rests:
+                pause_s = 0.0
+                continue
             pause_s = self._backoff.pause_s(pause_s, anyio.current_time() - started_at)
             with anyio.move_on_after(pause_s):
                 await self._wanted.wait()
@@ -126,6 +145,7 @@ class Upstream:
     async def ask(self, what: str, ask: Ask) -> dict[str, Any]:
         """Return an answer within the time that a call may take, a start of the server included; raises as `call`."""
         connection: Connection | None = None
+        self._asking += 1
         try:
             with anyio.fail_after(self._limits.call_s):
                 connection = await self._ready()
@@ -142,6 +162,9 @@ class Upstream:
                 else f"no answer to {what} within {self._limits.call_s:g} s"
             )
             raise ServerError(f"{self.server.name}: {why}") from error
+        finally:
+            self._asking -= 1
+            self._used_at = anyio.current_time()
 
     async def _ready(self) -> Connection:
         """Return a connection that lasts, as far as is known; it waits for the start that is under way, or the next."""
@@ -156,7 +179,14 @@ class Upstream:
             await turned.wait()
 
     async def _serve(self) -> None:
-        """Connect, list it, and list it again at each change, until it ends."""
+        """Connect, list it, and list it again at each change, until no call has come for long.
+
+        Raises
+        ------
+        ServerError
+            It cannot be connected, or has ended.
+        """
+        is_idle = False
         async with connected(self.server, self._limits, on_change=self._note_change, show=self._show) as connection:
             self._changed = anyio.Event()
             await self._list(connection)
@@ -165,9 +195,30 @@ class Upstream:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(connection.follow_changes)
                 tasks.start_soon(self._list_again, connection)
-                await connection.wait_ended()
+                tasks.start_soon(self._wait_ended, connection, tasks.cancel_scope)
+                is_idle = await self._wait_idle()
                 tasks.cancel_scope.cancel()
+            if is_idle:
+                return
         raise ServerError(f"{self.server.name}: its program ended, or closed the connection")
+
+    async def _wait_ended(self, connection: Connection, until: anyio.CancelScope) -> None:
+        await connection.wait_ended()
+        until.cancel()
+
+    async def _wait_idle(self) -> bool:
+        """Wait until no call has come for long, and take the connection from those that come now."""
+        idle_s = self._limits.idle_s
+        if idle_s is None:
+            await anyio.sleep_forever()
+            return False
+        self._used_at = anyio.current_time()
+        while self._asking or (left_s := self._used_at + idle_s - anyio.current_time()) > 0:
+            await anyio.sleep(idle_s if self._asking else left_s)
+        # Without a pause between: a call that comes meanwhile waits for the next start.
+        self._connection, self._wanted = None, anyio.Event()
+        logger.info("%s: stopped, for no call has come for %g s", self.server.name, idle_s)
+        return True
 
     async def _list_again(self, connection: Connection) -> None:
         """List it at each change: the first one at once, further ones after longer and longer pauses."""

@@ -144,6 +144,8 @@ class Limits:
         The most pages that are asked for, of each kind.
     message_bytes : int
         The longest message of a program that is read; a longer answer is an error of the call.
+    idle_s : float or None
+        How long a server is kept that no call goes to; None: as long as its client runs.
     """
 
     connect_s: float = 60.0
@@ -153,6 +155,7 @@ class Limits:
     items: int = 5_000
     pages: int = 200
     message_bytes: int = 16_000_000
+    idle_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, jsonrpc_message_a
 from skillroute_local.mcp_servers.messages import MAX_VALUES, TOO_LONG, Messages, TooLong, answered_id
 from skillroute_local.mcp_servers.model import Limits, StdioServer
 from skillroute_local.mcp_servers.share import Share
+from skillroute_local.mcp_servers.watchdog import WATCHDOG
 
 logger = logging.getLogger(__name__)
 
@@ -101,9 +102,11 @@ async def _started(server: StdioServer, environment: dict[str, str], errlog: Tex
     if sys.platform == "win32":
         command = await anyio.to_thread.run_sync(get_windows_executable_command, server.command, abandon_on_cancel=True)
         return await create_windows_process(command, arguments, environment, errlog, server.cwd)
-    return await anyio.open_process(
+    process = await anyio.open_process(
         [server.command, *arguments], env=environment, stderr=errlog, cwd=server.cwd, start_new_session=True
     )
+    WATCHDOG.watch(process.pid)
+    return process
 
 
 class _Reader:
@@ -209,6 +212,7 @@ async def _stop(process: ServerProcess) -> None:
             await terminate_windows_process_tree(process)
     elif isinstance(process, Process):
         await terminate_posix_process_tree(process, _EXIT_S)  # children outlive a program that has ended
+        WATCHDOG.release(process.pid)
     if not has_ended and not await _ended(process):
         logger.warning("the program with process id %d cannot be killed: it is left alone", process.pid)
     close_process_job(process)

@@ -54,7 +54,7 @@ def stated(shared_client: TestClient) -> dict[str, Any]:
         "User-Agent": agent.removeprefix("skillroute-client/"),
         "initialize": result(shared_client, "initialize", GREETING, HANDSHAKE[-1])["serverInfo"]["version"],
         "_meta": stamped(result(shared_client, "tools/list", None, STATELESS))["version"],
-        "connect": AgentServer(cast("Any", SimpleNamespace())).mcp.version,
+        "connect": AgentServer(cast("Any", SimpleNamespace(instructions=""))).mcp.version,
     }
 
 

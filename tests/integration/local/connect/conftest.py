@@ -15,6 +15,7 @@ from skillroute.core.embedding.tokens import TokenCounter
 from skillroute.core.settings import EmbeddingSettings
 from skillroute.wiring.providers import make_embedder
 from skillroute_local.connect.front import Front
+from skillroute_local.connect.offer import Offer
 from skillroute_local.connect.serve import AgentServer
 from skillroute_local.connect.store import Store
 from skillroute_local.mcp_servers.model import Limits, McpServer
@@ -41,12 +42,13 @@ def agent(model: Embedder) -> Agent:
     async def connect(
         *servers: McpServer,
         pins: Sequence[str] = (),
+        offer: Offer | None = None,
         limits: Limits = LIMITS,
         store: Store | None = None,
         **client: Any,
     ) -> AsyncIterator[Client]:
         count = TokenCounter(models_dir() / default_model() / "tokenizer.json")
-        front = Front(servers, model, count, pins=pins, store=store, limits=limits)
+        front = Front(servers, model, count, offer=offer or Offer(tuple(pins)), store=store, limits=limits)
         server = AgentServer(front)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(server.run)

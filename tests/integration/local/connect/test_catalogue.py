@@ -137,7 +137,7 @@ def test_a_kind_that_was_not_listed_stays_as_it_was(model: Embedder) -> None:
 async def test_a_list_that_fails_leaves_what_is_kept_of_it(agent: Agent, stub: Stub, tmp_path: Path) -> None:
     server = stub("no-list")
     store = Store(tmp_path / "kept")
-    store.keep_listing(server, [tool("echo", "Repeat a text.")])
+    store.keep_listing(server, [tool("echo", "Repeat a text.")], is_whole=False)
     async with agent(server, store=store) as client:
         with anyio.fail_after(20):
             while "prompt:no-list/review" not in await _ids(client):

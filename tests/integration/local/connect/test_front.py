@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from skillroute.core.embedding.port import Embedder
 from skillroute_local.connect.front import Front
+from skillroute_local.connect.offer import Offer
+from skillroute_local.connect.store import FRESH_S, Store
 from skillroute_local.mcp_servers.model import Listed, Listing
 
 from tests.integration.local.mcp_servers.conftest import Stub
@@ -21,7 +26,7 @@ def listing(description: str) -> Listing:
 @pytest.mark.anyio
 async def test_a_pinned_tool_that_is_described_otherwise_is_announced(model: Embedder, stub: Stub) -> None:
     server = stub("good")
-    front = Front([server], model, len, pins=["echo"])
+    front = Front([server], model, len, offer=Offer(("echo",)))
     front._restored.set()
     told: list[str] = []
     front.on_tools_changed = lambda: told.append("changed")
@@ -52,3 +57,36 @@ async def test_arguments_are_taken_as_models_write_them(model: Embedder, stub: S
         found = {"query": "repeat a text", "limit": None, "detail": None, "budget_tokens": None}
         assert "good/echo" in await text("search_tools", found)
         tasks.cancel_scope.cancel()
+
+
+@pytest.mark.anyio
+async def test_a_server_is_started_when_it_is_needed_first(model: Embedder, stub: Stub, tmp_path: Path) -> None:
+    starts = tmp_path / "starts"
+    server, store = stub("good", starts), Store(tmp_path / "kept")
+
+    async def asked(is_called: bool) -> None:
+        front = Front([server], model, len, store=store, offer=Offer(exposed="all"))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(front.run)
+            found = await front.call("search_tools", {"query": "repeat a text"})
+            assert found["structuredContent"]["tools"][0]["id"] == "good/echo"
+            assert "echo" in [tool["name"] for tool in await front.tools()]
+            assert "good/echo" in str(await front.call("get_tool_details", {"ids": ["good/echo"]}))
+            if is_called:
+                answer = await front.call("call_tool", {"id": "good/echo", "arguments": {"text": "a"}})
+                assert answer["content"][0]["text"] == "a"
+            tasks.cancel_scope.cancel()
+
+    def times() -> int:
+        return len(starts.read_text().splitlines())
+
+    await asked(is_called=False)
+    assert times() == 1, "nothing was known of it"
+    await asked(is_called=False)
+    assert times() == 1
+    await asked(is_called=True)
+    assert times() == 2
+    with closing(sqlite3.connect(tmp_path / "kept")) as database, database:
+        database.execute("UPDATE listings SET used_at = used_at - ?", (FRESH_S,))
+    await asked(is_called=False)
+    assert times() == 3, "what is known of it is old"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
+import psutil
 import pytest
 from skillroute_local.connect.upstream import Backoff, Upstream
 from skillroute_local.mcp_servers.model import HttpServer, Limits, Listing, McpServer, ServerError
@@ -165,4 +168,86 @@ async def test_a_call_takes_no_longer_than_it_may_where_its_server_does_not_star
         tasks.start_soon(upstream.run)
         with anyio.fail_after(20), pytest.raises(ServerError, match="hanging: it is still starting"):
             await upstream.call("echo", {}, None)
+        tasks.cancel_scope.cancel()
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+async def until_ended(pid: int) -> None:
+    with anyio.fail_after(20):
+        while is_running(pid):
+            await anyio.sleep(0.005)
+
+
+async def test_a_server_whose_listing_is_known_is_started_by_the_first_call(stub: Stub, tmp_path: Path) -> None:
+    starts = tmp_path / "starts"
+    upstream = Upstream(stub("good", starts), ignore, LIMITS)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(upstream.run, is_known=True))
+        await upstream.settled.wait()
+        await anyio.wait_all_tasks_blocked()
+        assert not starts.exists()
+        assert upstream.problem is None
+        assert await echoed(upstream, "a") == "a"
+        assert await echoed(upstream, "b") == "b"
+        assert len(starts.read_text().splitlines()) == 1
+        tasks.cancel_scope.cancel()
+
+
+async def test_a_server_that_no_call_goes_to_is_stopped_and_the_next_call_starts_it(stub: Stub, tmp_path: Path) -> None:
+    starts = tmp_path / "starts"
+    upstream = Upstream(stub("good", starts), ignore, replace(LIMITS, idle_s=0.05))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(upstream.run)
+        for times in (1, 2, 3):
+            [*_, pid] = await started(starts, times)
+            await until_ended(pid)
+            assert upstream.problem is None
+            assert len(starts.read_text().splitlines()) == times, "it is not started by itself"
+            assert await echoed(upstream, "a") == "a"
+        [*_, pid] = await started(starts, 4)
+        tasks.cancel_scope.cancel()
+    assert not is_running(pid)
+
+
+async def test_a_server_is_not_stopped_while_a_call_is_under_way(stub: Stub, tmp_path: Path) -> None:
+    starts = tmp_path / "starts"
+    upstream = Upstream(stub("good", starts), ignore, Limits(connect_s=10, list_s=10, call_s=0.5, idle_s=0.05))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(upstream.run, is_known=True))
+        with pytest.raises(ServerError, match=r"no answer to tool wait within 0\.5 s"):
+            await upstream.call("wait", {}, None)
+        [pid] = await started(starts, 1)
+        await until_ended(pid)
+        tasks.cancel_scope.cancel()
+
+
+async def test_a_server_that_is_killed_and_one_that_was_stopped_answer_many_calls_at_once(
+    stub: Stub, tmp_path: Path
+) -> None:
+    """Calls that come while it is stopped, or just killed, wait for one start together."""
+    starts = tmp_path / "starts"
+    upstream = Upstream(stub("good", starts), ignore, replace(LIMITS, idle_s=0.05), Backoff(first_s=0.01))
+    answers: list[str] = []
+
+    async def call(text: str) -> None:
+        answers.append(await echoed(upstream, text))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(upstream.run, is_known=True))
+        for kills in (False, True, False, True):
+            async with anyio.create_task_group() as calls:
+                for number in range(10):
+                    calls.start_soon(call, str(number))
+            pids = await started(starts, 1)
+            if kills and is_running(pids[-1]):
+                os.kill(pids[-1], signal.SIGKILL)
+                pids = await started(starts, len(pids) + 1)  # its end was noticed
+            await until_ended(pids[-1])
+        assert sorted(answers) == sorted(4 * [str(number) for number in range(10)])
         tasks.cancel_scope.cancel()

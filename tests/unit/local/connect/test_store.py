@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import stat
+import time
 from pathlib import Path
 
 import pytest
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute_local.connect.store import Store, default_path
+from skillroute_local.connect.store import FRESH_S, Store, default_path
 from skillroute_local.mcp_servers.model import HttpServer, Listed, StdioServer
 
 MODEL = EmbeddingModel("m", 2)
@@ -33,6 +34,22 @@ def test_a_listing_is_of_the_very_settings_of_a_server(tmp_path: Path) -> None:
     assert store.listing(StdioServer("a", "elsewhere: a", "run", ("--fast",), {"TOKEN": "t-1"})) == ITEMS
     assert store.listing(StdioServer("a", "mcp.json: a", "run", ("--fast",), {"TOKEN": "t-2"})) is None
     assert store.listing(HttpServer("a", "mcp.json: a", "http://a")) is None
+
+
+def test_a_listing_is_gone_by_for_a_day_where_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(tmp_path / "file")
+    assert not store.is_fresh(SERVER)
+    store.keep_listing(SERVER, ITEMS, is_whole=False)
+    assert not store.is_fresh(SERVER)
+    assert store.listing(SERVER) == ITEMS
+    store.keep_listing(SERVER, [])
+    assert not store.is_fresh(SERVER)
+    store.keep_listing(SERVER, ITEMS)
+    assert store.is_fresh(SERVER)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + FRESH_S + 1)
+    assert not store.is_fresh(SERVER)
+    assert Store(tmp_path / "file").listing(SERVER) == ITEMS
 
 
 def test_secrets_are_not_kept_and_the_file_is_closed_to_others(tmp_path: Path) -> None:
