@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from skillroute.search.search import ToolSearch
     from skillroute.skills.create import PrepareSkill
     from skillroute.skills.suggestions.suggest import SuggestSkills
+    from skillroute.wiring.agent_skills import AgentSkillUseCases
     from skillroute.wiring.catalogue import CatalogueUseCases
     from skillroute.wiring.classification import ClassificationUseCases
     from skillroute.wiring.mail import MailUseCases
@@ -60,6 +61,12 @@ class Parts(CoreParts):
         from skillroute.wiring.mail import MailUseCases
 
         return MailUseCases(self)
+
+    @cached_property
+    def agent_skills(self) -> AgentSkillUseCases:
+        from skillroute.wiring.agent_skills import AgentSkillUseCases
+
+        return AgentSkillUseCases(self)
 
     @cached_property
     def portable(self) -> PortableUseCases:
