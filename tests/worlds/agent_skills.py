@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillroute.agent_skills.model import AgentSkill, AgentSkillFilter
+from skillroute.agent_skills.search.model import AgentSkillSearchRequest, AgentSkillSearchResponse, Part
 from skillroute.agent_skills.sync import AgentSkillOutcome, AgentSkillReport
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.listing import Order
@@ -75,3 +76,10 @@ class AgentSkillWorld(Core):
             id=agent_skill_id,
         )
         return [(id_, heading, has_vector) for id_, heading, has_vector in rows]
+
+    def find_agent_skills(
+        self, query: str, caller: Caller = LAPTOP, *, limit: int = 5, parts: Sequence[Part] | None = None
+    ) -> AgentSkillSearchResponse:
+        """Search as the route does."""
+        request = AgentSkillSearchRequest(query=query, limit=limit)
+        return self.parts.agent_skill_search(request, caller, parts=parts)

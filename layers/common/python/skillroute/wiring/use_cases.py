@@ -10,6 +10,7 @@ from skillroute.core.settings import RelaySettings, WebSettings
 from skillroute.wiring.parts import CoreParts
 
 if TYPE_CHECKING:
+    from skillroute.agent_skills.search.search import AgentSkillSearch
     from skillroute.core.documents.embed_missing import EmbedMissing
     from skillroute.core.documents.reindex import Reindex
     from skillroute.core.documents.verify import Verify
@@ -67,6 +68,12 @@ class Parts(CoreParts):
         from skillroute.wiring.agent_skills import AgentSkillUseCases
 
         return AgentSkillUseCases(self)
+
+    @cached_property
+    def agent_skill_search(self) -> AgentSkillSearch:
+        from skillroute.agent_skills.search.search import AgentSkillSearch
+
+        return AgentSkillSearch(self.replica, self.query_embedder, self.database)
 
     @cached_property
     def portable(self) -> PortableUseCases:
