@@ -15,7 +15,10 @@ from fastapi.testclient import TestClient
 from skillroute_client import Skillroute
 from skillroute_client.operations import Operation, PagedOperation
 
-KINDS = ("skills", "suggestions", "tools", "servers", "agents", "messages", "projects", "products", "mail_agents")
+KINDS = (
+    *("skills", "suggestions", "tools", "servers", "agents", "agent_skills"),
+    *("messages", "projects", "products", "mail_agents"),
+)
 WITHOUT = {"post_mcp_message"}
 """Operations that have no method: MCP has clients of its own."""
 ELSEWHERE = {("search_tools", "format")}

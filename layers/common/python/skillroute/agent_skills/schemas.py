@@ -23,6 +23,7 @@ from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.input.hidden_text import HIDDEN_CHARACTERS, visible
 from skillroute.core.input.json_input import MAX_PROBLEMS, examined_json, together, validated
 from skillroute.core.input.known_fields import KnownFields
+from skillroute.core.input.shown_as import ShownAs
 
 MAX_FILES = 200
 MAX_FILE_BYTES = 1024 * 1024
@@ -78,7 +79,7 @@ class AgentSkillInput(BaseModel):
     frontmatter: dict[str, Any] = Field(
         description="The front matter of `SKILL.md` as JSON, all of it: `name`, `description`, ..."
     )
-    files: list[FileInput] = Field(
+    files: list[Annotated[FileInput, ShownAs(FileInput, "SkillFolderFile")]] = Field(
         max_length=MAX_FILES, min_length=1, description="All files of the folder, `SKILL.md` among them."
     )
 

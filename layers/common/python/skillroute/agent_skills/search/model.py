@@ -55,7 +55,7 @@ class AgentSkillMatch(BaseModel):
     similarity: float | None = Field(
         description="The cosine of its nearest piece; null where it was found by words alone."
     )
-    matched: MatchedPiece
+    matched: MatchedPiece = Field(description="The piece that fits the query best.")
 
 
 class AgentSkillSearchMetadata(BaseModel):
@@ -66,7 +66,7 @@ class AgentSkillSearchMetadata(BaseModel):
     index: IndexKind | None = Field(description="Which index was searched; null where none could be.")
     degraded: list[AgentSkillDegradation] = Field(description="What failed on the way; empty when nothing did.")
     query_embedding_time_ms: float
-    search_time_ms: float
+    search_time_ms: float = Field(description="Asking the index.")
     load_time_ms: float
     index_sync_time_ms: float = Field(description="Bringing the index up to date before the search.")
     total_time_ms: float
@@ -79,5 +79,5 @@ class AgentSkillSearchResponse(BaseModel):
 
     query: str
     search_mode: AgentSkillSearchMode
-    agent_skills: list[AgentSkillMatch]
+    agent_skills: list[AgentSkillMatch] = Field(description="The best first, each skill once.")
     metadata: AgentSkillSearchMetadata
