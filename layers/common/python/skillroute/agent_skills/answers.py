@@ -22,7 +22,9 @@ class UpsertAgentSkillsRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    agent_skills: list[_AnyAgentSkill] = Field(max_length=MAX_AGENT_SKILLS)
+    agent_skills: list[_AnyAgentSkill] = Field(
+        max_length=MAX_AGENT_SKILLS, description="The skills, each with all its files."
+    )
 
 
 UpsertAgentSkillsBody = Annotated[UpsertAgentSkillsRequest, bare_list_of("agent_skills")]
