@@ -11,6 +11,7 @@ from skillroute.core.caller import Caller, Scope
 from tests.doubles import (
     EdgeIndexes,
 )
+from tests.worlds.agent_skills import AgentSkillWorld
 from tests.worlds.catalogue import CatalogueWorld, item
 from tests.worlds.core import QUERY
 from tests.worlds.kept import kept_pool
@@ -26,8 +27,8 @@ def of_org(org_id: str | None, *scopes: Scope) -> Caller:
     return Caller(org_id=org_id, scopes=frozenset(scopes or {Scope.ADMIN}))
 
 
-class System(CatalogueWorld, RegistryWorld, MailWorld, MailSearchWorld):
-    """The one world of all tests: tools, skills, servers, agents and mail, each vocabulary in `tests/worlds/`."""
+class System(CatalogueWorld, RegistryWorld, AgentSkillWorld, MailWorld, MailSearchWorld):
+    """The one world of all tests, each vocabulary in `tests/worlds/`."""
 
 
 @contextmanager

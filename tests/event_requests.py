@@ -12,8 +12,16 @@ _MEETING = "query=schedule%20a%20meeting%20with%20John%20tomorrow&limit=3&thresh
 _FREE = (
     "query=find%20a%20time%20next%20week%20when%20everyone%20is%20free&skill_ids=calendar_management%2Ccommunication"
 )
+_SKILL_MD = "sha256:149e68baec6a3b12d4db7c70c3344809cabaa76d4d7ce4a0b2bddde8001d33f1"
+"""The digest of the file in agent_skills_put."""
 
 SIGNED = {
+    "agent_skills_delete": "DELETE /api/v1/agent-skills/1",
+    "agent_skills_file": f"GET /api/v1/agent-skills/1/files/{_SKILL_MD}",
+    "agent_skills_get": "GET /api/v1/agent-skills/1",
+    "agent_skills_list": "GET /api/v1/agent-skills?name=refunds&limit=20&offset=0",
+    "agent_skills_patch": "PATCH /api/v1/agent-skills/1",
+    "agent_skills_put": "PUT /api/v1/agent-skills",
     "agents_delete": "DELETE /api/v1/agents/2",
     "agents_disable": "POST /api/v1/agents/2/disable",
     "agents_enable": "POST /api/v1/agents/2/enable",
@@ -54,6 +62,7 @@ SIGNED = {
     "mcp_metadata": "GET /.well-known/oauth-protected-resource",
     "mcp_metadata_of_path": "GET /.well-known/oauth-protected-resource/mcp",
     "search": "POST /api/v1/search",
+    "search_agent_skills": "POST /api/v1/search/agent-skills",
     "search_batch": "POST /api/v1/search/batch",
     "search_messages": "POST /api/v1/search/messages",
     "search_messages_explain": "POST /api/v1/search/messages",

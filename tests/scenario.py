@@ -78,6 +78,16 @@ def _finds_them_disabled(answer: dict[str, Any]) -> bool:
     return _finds_server_tools_and_agent(answer) and enabled == {False} and len(answer["explain"]) >= 2
 
 
+def _finds_the_piece(answer: dict[str, Any]) -> bool:
+    """The skill was found by its body, by both engines."""
+    [skill] = answer["agent_skills"]
+    return (skill["path"], skill["matched"]["part"], answer["search_mode"]) == (
+        "acme/billing/refunds",
+        "body",
+        "hybrid",
+    )
+
+
 def _paths(*paths: str) -> Check:
     return lambda entities: [each["path"] for each in entities] == list(paths)
 
@@ -137,6 +147,16 @@ REGISTRY = (
 )
 """A server with its tools, and an agent: written, found, disabled, enabled and changed."""
 
+AGENT_SKILLS = (
+    Step("catalog", "agent_skills_put", 200, _written("created")),
+    Step("catalog", "agent_skills_put", 200, _written("unchanged")),
+    Step("catalog", "agent_skills_get", 200, lambda skill: skill["frontmatter"]["license"] == "Apache-2.0"),
+    Step("catalog", "agent_skills_list", 200, _paths("acme/billing/refunds")),
+    Step("catalog", "agent_skills_patch", 200, lambda skill: skill["is_active"]),
+    Step("search", "search_agent_skills", 200, _finds_the_piece),
+)
+"""An Agent Skill: written, read and found."""
+
 SIGNED = (
     Step("catalog", "catalog_put", 200, lambda answer: (answer["created"], answer["failed"]) == (2, 0)),
     Step("catalog", "catalog_list", 200, lambda items: _names(items) == CALENDAR),
@@ -180,6 +200,7 @@ SIGNED = (
     Step("search", "search_skills", 200, lambda skills: [each["id"] for each in skills] == ["calendar_management"]),
     Step("search", "search_tools", 200, lambda tools: "find_free_time" in _names(tools)),
     *REGISTRY,
+    *AGENT_SKILLS,
     *MAIL,
     Step("search", "verify", 200, lambda report: report["ok"]),
     # Callers that nobody vouched for, or somebody else than this deployment asks.
@@ -199,6 +220,9 @@ SIGNED = (
     Step("catalog", "agents_delete", 204),
     Step("catalog", "agents_get", 404),
     Step("search", "search_registry", 200, _finds_nothing),
+    Step("catalog", "agent_skills_delete", 204),
+    Step("catalog", "agent_skills_get", 404),
+    Step("catalog", "agent_skills_file", 404),
     *MAIL_GONE,
     Step("catalog", "catalog_delete", 204),
     Step("catalog", "catalog_get", 404),

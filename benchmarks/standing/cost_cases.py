@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator
 
@@ -70,6 +71,11 @@ def _published(path: str, _: World) -> Iterator[Case]:
     yield Case("100 servers", path.format(server_name="local.skillroute/s0", version="latest") + "?limit=100")
 
 
+def _skill_file(path: str, world: World) -> Iterator[Case]:
+    digest = f"sha256:{hashlib.sha256(b'0').hexdigest()}"
+    yield Case("of 200", filled(filled(path, world.spare("agent_skill")), digest), statuses=(200, 404))
+
+
 _MAIL = "/api/v1/mail"
 _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("POST", "/api/v1/search"): searches.search,
@@ -101,6 +107,13 @@ _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("DELETE", "/api/v1/agents/{agent_id}"): one_of("agent", 204),
     ("POST", "/api/v1/agents/{agent_id}/enable"): one_of("agent"),
     ("POST", "/api/v1/agents/{agent_id}/disable"): one_of("agent"),
+    ("POST", "/api/v1/search/agent-skills"): searches.search_agent_skills,
+    ("PUT", "/api/v1/agent-skills"): writes.put_agent_skills,
+    ("GET", "/api/v1/agent-skills"): pages("path", "name"),
+    ("GET", "/api/v1/agent-skills/{agent_skill_id}"): one_of("agent_skill"),
+    ("GET", "/api/v1/agent-skills/{agent_skill_id}/files/{digest}"): _skill_file,
+    ("PATCH", "/api/v1/agent-skills/{agent_skill_id}"): one_of("agent_skill", body={"is_active": True}),
+    ("DELETE", "/api/v1/agent-skills/{agent_skill_id}"): one_of("agent_skill", 204),
     ("PUT", f"{_MAIL}/projects"): writes.put_mail("projects", writes.PROJECTS),
     ("GET", f"{_MAIL}/projects"): pages("key"),
     ("GET", f"{_MAIL}/projects/{{project_id}}"): one_of("project"),

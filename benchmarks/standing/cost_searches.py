@@ -55,6 +55,13 @@ def search_tools(path: str, _: World) -> Iterator[Case]:
         yield Case(f"skill_ids: {name}", f"{path}?{urlencode({'query': 'water', 'skill_ids': ids})}")
 
 
+def search_agent_skills(path: str, _: World) -> Iterator[Case]:
+    """Yield searches for Agent Skills."""
+    yield Case("water", path, {"query": "water", "limit": 50})
+    for name, text in _texts(1_000):
+        yield Case(name, path, {"query": text, "limit": 50})
+
+
 def search_registry(path: str, _: World) -> Iterator[Case]:
     """Yield searches for servers, their tools and agents."""
     most = {"max_results": 50, "include_disabled": True, "explain": True}

@@ -32,7 +32,15 @@ ITEMS = 1_000
 MEMBERS = 1_000
 """Tools of each of five skills."""
 
-_PER_CALL = {"items": 500, "servers": 100, "agents": 100, "projects": 100, "products": 100, "messages": 500}
+_PER_CALL = {
+    "items": 500,
+    "servers": 100,
+    "agents": 100,
+    "projects": 100,
+    "products": 100,
+    "messages": 500,
+    "agent_skills": 100,
+}
 
 
 def named(prefix: str, number: int, length: int = NAME) -> str:
@@ -103,6 +111,14 @@ class MadeUpVectors:
         return made
 
 
+def skill_folder(path: str, body: str, *, files: int = 0) -> Json:
+    """Return an Agent Skill with a body and small files."""
+    frontmatter = {"name": path.rpartition("/")[2], "description": "water"}
+    skill_md = {"path": "SKILL.md", "text": f"---\nname: {frontmatter['name']}\n---\n{body}"}
+    others = [{"path": f"{n}.txt", "text": f"{n}"} for n in range(files)]
+    return {"path": path, "frontmatter": frontmatter, "files": [skill_md, *others]}
+
+
 class World:
     """Fills an application through its own routes, and knows the ids of what it wrote."""
 
@@ -140,7 +156,7 @@ class World:
 
     def fill(self) -> None:
         """Write everything."""
-        steps = (self._tools, self._registry, self._mail, self._skills, self._suggestions)
+        steps = (self._tools, self._registry, self._agent_skills, self._mail, self._skills, self._suggestions)
         with progress() as bar:
             for step in bar.track(steps, description="filling"):
                 step()
@@ -171,6 +187,11 @@ class World:
         full = {"description": "water", "skills": skills, "tags": ["water"] * 50}
         self.put(path, name, [{**full, "name": f"full {n}"} for n in range(50)])
         self.put(path, name, [{"name": f"small {n}", "description": "water"} for n in range(ITEMS)])
+
+    def _agent_skills(self) -> None:
+        many = [skill_folder(f"many-{n}", "water\n\n" + "word " * 200, files=199) for n in range(20)]
+        long = [skill_folder(f"long-{n}", ("# Water\n" + "word " * 200 + "\n") * 64) for n in range(20)]
+        self._spare["agent_skill"] = self.put("/api/v1/agent-skills", "agent_skills", [*many, *long])
 
     def _mail(self) -> None:
         mail = "/api/v1/mail"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from benchmarks.standing.cost_case import Body, Case, filled, within
 from benchmarks.standing.cost_texts import HOSTILE
-from benchmarks.standing.cost_world import Json, World, key, large_tool, message, named, skill, wide_tool
+from benchmarks.standing.cost_world import Json, World, key, large_tool, message, named, skill, skill_folder, wide_tool
 
 
 def _bulk(name: str, path: str, body: Body) -> Case:
@@ -90,6 +90,24 @@ def put_agents(path: str, _: World) -> Iterator[Case]:
     yield put("24 of 240 KB", lambda: [{"name": f"put l{n}", "x": "y" * 240_000} for n in range(24)])
     yield put("100 refused", lambda: [{"name": f"w {n}", "skills": [{}] * 500} for n in range(100)])
     yield put("each text, 50,000 characters", lambda: [_entity(number, name) for number, name in enumerate(HOSTILE)])
+
+
+def put_agent_skills(path: str, _: World) -> Iterator[Case]:
+    """Yield Agent Skills with the most files, pieces and bytes."""
+
+    def put(name: str, make: Callable[[], list[Json]]) -> Case:
+        return _bulk(name, path, lambda: {"agent_skills": make()})
+
+    parts = ("# Water\n" + "word " * 180 + "\n") * 60
+    most = put("100 of 60 pieces", lambda: [skill_folder(f"put-{n}", parts) for n in range(100)])
+    yield most
+    yield _bulk("100 of 60 pieces, unchanged", path, most.body)
+    yield put("100 with 200 files", lambda: [skill_folder(f"files-{n}", "water", files=199) for n in range(100)])
+    yield put("5 of 1 MB", lambda: [skill_folder(f"large-{n}", "word\n\n" * 170_000) for n in range(5)])
+    yield put("one line of 1 MB", lambda: [skill_folder("line", "w" * 1_000_000)])
+    yield put("fences and headings", lambda: [skill_folder("marks", "```\n# \n~~~\n" * 80_000)])
+    yield put("100 refused", lambda: [{"path": "x", "frontmatter": {}, "files": [{}] * 200} for _ in range(100)])
+    yield put("each text", lambda: [skill_folder(f"text-{n}", HOSTILE[of](50_000)) for n, of in enumerate(HOSTILE)])
 
 
 # Mail

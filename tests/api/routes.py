@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 from urllib.parse import quote
 
@@ -14,10 +15,14 @@ from tests.api.bad_tokens import bearer
 from tests.api.tokens import GARDENER
 from tests.builders import System, of_org
 from tests.doubles import proposing
+from tests.worlds.agent_skills import agent_skill
 
 Route = tuple[str, str]
 Ids = dict[str, Any]
 """Ids by the names that `filled` takes them by."""
+
+WATER_DIGEST = f"sha256:{hashlib.sha256(b'Water.').hexdigest()}"
+"""Of a file of the Agent Skill that `fill` stores."""
 
 SCOPES: dict[Route, Scope | None] = {
     ("POST", "/api/v1/search"): Scope.SEARCH,
@@ -25,6 +30,7 @@ SCOPES: dict[Route, Scope | None] = {
     ("GET", "/api/v1/search/skills"): Scope.SEARCH,
     ("GET", "/api/v1/search/tools"): Scope.SEARCH,
     ("POST", "/api/v1/search/registry"): Scope.SEARCH,
+    ("POST", "/api/v1/search/agent-skills"): Scope.SEARCH,
     ("POST", "/api/v1/search/messages"): Scope.SEARCH,
     ("POST", "/api/v1/tools/search_messages"): Scope.SEARCH,
     ("POST", "/api/v1/tools/search_messages_product"): Scope.SEARCH,
@@ -54,6 +60,12 @@ SCOPES: dict[Route, Scope | None] = {
     ("DELETE", "/api/v1/agents/{agent_id}"): Scope.CATALOG,
     ("POST", "/api/v1/agents/{agent_id}/enable"): Scope.CATALOG,
     ("POST", "/api/v1/agents/{agent_id}/disable"): Scope.CATALOG,
+    ("PUT", "/api/v1/agent-skills"): Scope.CATALOG,
+    ("GET", "/api/v1/agent-skills"): Scope.SEARCH,
+    ("GET", "/api/v1/agent-skills/{agent_skill_id}"): Scope.SEARCH,
+    ("GET", "/api/v1/agent-skills/{agent_skill_id}/files/{digest}"): Scope.SEARCH,
+    ("PATCH", "/api/v1/agent-skills/{agent_skill_id}"): Scope.CATALOG,
+    ("DELETE", "/api/v1/agent-skills/{agent_skill_id}"): Scope.CATALOG,
     ("PUT", "/api/v1/mail/projects"): Scope.CATALOG,
     ("GET", "/api/v1/mail/projects"): Scope.SEARCH,
     ("GET", "/api/v1/mail/projects/{project_id}"): Scope.SEARCH,
@@ -99,6 +111,7 @@ BODIES: dict[Route, Any] = {
     ("POST", "/api/v1/search"): {"query": "water"},
     ("POST", "/api/v1/search/batch"): {"searches": [{"query": "water"}]},
     ("POST", "/api/v1/search/registry"): {"query": "water"},
+    ("POST", "/api/v1/search/agent-skills"): {"query": "water"},
     ("POST", "/api/v1/search/messages"): {"text": "water"},
     ("POST", "/api/v1/tools/search_messages"): {"project_key": "garden", "query": "water"},
     ("POST", "/api/v1/tools/search_messages_product"): {"product_key": "garden", "query": "water"},
@@ -116,6 +129,8 @@ BODIES: dict[Route, Any] = {
     ("PUT", "/api/v1/agents/{agent_id}"): {"name": "garden", "description": "Something else."},
     ("PUT", "/api/v1/servers"): {"servers": [{"name": "new", "tools": [{"name": "newer", "description": "New."}]}]},
     ("PUT", "/api/v1/agents"): {"agents": [{"name": "new", "description": "New.", "url": "https://new.test"}]},
+    ("PUT", "/api/v1/agent-skills"): {"agent_skills": [agent_skill("new")]},
+    ("PATCH", "/api/v1/agent-skills/{agent_skill_id}"): {"is_active": False},
     ("PUT", "/api/v1/mail/projects"): {"projects": [{"key": "new", "name": "New"}]},
     ("PUT", "/api/v1/mail/products"): {"products": [{"key": "new", "name": "New", "projects": []}]},
     ("PUT", "/api/v1/mail/agents"): {"agents": [{"name": "newcomer"}]},
@@ -143,6 +158,9 @@ TABLES = (
     "tool_classifications",
     "registry_entities",
     "registry_words",
+    "agent_skills",
+    "agent_skill_files",
+    "agent_skill_pieces",
     "outbox",
     "mail_documents",
     "mail_projects",
@@ -170,6 +188,7 @@ def filled(
     suggestion: int = 1,
     server: int = 1,
     agent: int = 2,
+    agent_skill: int = 1,
     project: int = 1,
     product: int = 1,
     mail_agent: int = 2,
@@ -180,6 +199,7 @@ def filled(
     """Return a path with ids, and with the query that searches need."""
     asked = "?query=water" if ("GET", path) in SCOPES and path.startswith("/api/v1/search/") else ""
     ids = {"item_id": item, "skill_id": skill, "suggestion_id": suggestion, "server_id": server, "agent_id": agent}
+    ids |= {"agent_skill_id": agent_skill, "digest": WATER_DIGEST}
     ids |= {"project_id": project, "product_id": product, "message_id": message}
     named = {"server_name": quote(server_name, safe=""), "version": version}
     if path.startswith("/api/v1/mail/"):
@@ -218,8 +238,19 @@ def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
         "server_name": f"local.skillroute/garden{suffix}",
         "version": "latest",
         "agent": agents.outcomes[0].id,
+        "agent_skill": system.put_agent_skills(water_skill(suffix), caller=caller).outcomes[0].id,
         **_fill_mail(system, caller, suffix),
     }
+
+
+def water_skill(suffix: str = "") -> dict[str, Any]:
+    """Return an Agent Skill about water, with a file of `WATER_DIGEST`."""
+    return agent_skill(
+        f"garden{suffix.replace('_', '-')}",
+        "# Water\nWater.",
+        description=f"Water{suffix}",
+        files={"notes.txt": "Water."},
+    )
 
 
 def _fill_mail(system: System, caller: Caller, suffix: str) -> Ids:

@@ -34,6 +34,7 @@ _KEYS: Mapping[str, Callable[[Row], tuple[Any, ...]]] = {
     "suggestion": _suggestion,
     "server": lambda row: (row.get("path"),),
     "agent": lambda row: (row.get("path"),),
+    "agent_skill": lambda row: (row.get("path"),),
     "project": lambda row: (row.get("key"),),
     "product": lambda row: (row.get("key"),),
     "mail_agent": _agent_name,

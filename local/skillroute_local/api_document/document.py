@@ -27,13 +27,14 @@ _DESCRIPTION = """\
 Tool search for AI agents: ask for what you need in plain words, get the tools that fit.
 
 Tools, prompts and resources of MCP servers are written in bulk, grouped into skills, and found by meaning and by words;
-so are servers, agents, and the mail between agents. What all routes do alike (errors, versions of things, pages) is in
-docs/api.md, and what may change within v1 in docs/versioning.md."""
+so are servers, agents, Agent Skills, and the mail between agents. What all routes do alike (errors, versions of things,
+pages) is in docs/api.md, and what may change within v1 in docs/versioning.md."""
 _TAGS = {
-    "search": "Find tools, skills, servers and agents.",
+    "search": "Find tools, skills, servers, agents and Agent Skills.",
     "messages": "Find mail between agents.",
     "catalogue": "Tools, prompts and resources: write, read, delete.",
     "registry": "MCP servers and A2A agents.",
+    "agent skills": "Folders with a `SKILL.md`: write, read, delete.",
     "skills": "Groups of tools that serve one purpose, and which tools are in them.",
     "suggestions": "Skills and descriptions that classifiers suggest, for people to decide.",
     "mail": "Projects, products, agents and messages: write, read, delete.",

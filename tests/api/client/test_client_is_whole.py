@@ -15,7 +15,10 @@ from fastapi.testclient import TestClient
 from skillroute_client import Skillroute
 from skillroute_client.operations import Operation, PagedOperation
 
-KINDS = ("skills", "suggestions", "tools", "servers", "agents", "messages", "projects", "products", "mail_agents")
+KINDS = (
+    *("skills", "suggestions", "tools", "servers", "agents", "agent_skills"),
+    *("messages", "projects", "products", "mail_agents"),
+)
 WITHOUT = {"post_mcp_message", "list_published_servers", "list_published_versions", "get_published_version"}
 """Operations that have no method: MCP and its registries have clients of their own."""
 ELSEWHERE = {("search_tools", "format")}

@@ -26,8 +26,9 @@ ARROWS = {
     "registry": {"core", "catalogue", "registry"},
     "search": {"core", "catalogue", "skills", "search"},
     "mail": {"core", "mail"},
-    "mcp": {"core", "catalogue", "skills", "registry", "search", "mail", "mcp"},
-    "wiring": {"core", "catalogue", "skills", "registry", "search", "mail", "mcp", "wiring"},
+    "agent_skills": {"core", "agent_skills"},
+    "mcp": {"core", "catalogue", "skills", "registry", "search", "mail", "agent_skills", "mcp"},
+    "wiring": {"core", "catalogue", "skills", "registry", "search", "mail", "agent_skills", "mcp", "wiring"},
 }
 
 # Where each library may be imported; one that is not here is the standard library's, or pydantic, which is everywhere.

@@ -1,5 +1,13 @@
 """The request and answer models."""
 
+from skillroute_client.models.agent_skills import (
+    AgentSkillAnswer,
+    AgentSkillFile,
+    AgentSkillMatch,
+    AgentSkillSearchMetadata,
+    MatchedPiece,
+    StoredAgentSkill,
+)
 from skillroute_client.models.base import Answer
 from skillroute_client.models.batch import BatchAnswer, BatchError, BatchMetadata, BatchResult
 from skillroute_client.models.catalogue import (
@@ -78,6 +86,10 @@ __all__ = [
     "Agent",
     "AgentMatch",
     "AgentSkill",
+    "AgentSkillAnswer",
+    "AgentSkillFile",
+    "AgentSkillMatch",
+    "AgentSkillSearchMetadata",
     "Answer",
     "Assignment",
     "BatchAnswer",
@@ -101,6 +113,7 @@ __all__ = [
     "ItemResult",
     "LineResult",
     "MailAgent",
+    "MatchedPiece",
     "Matches",
     "MatchingTool",
     "McpAnswer",
@@ -131,6 +144,7 @@ __all__ = [
     "SkillMatch",
     "SkillResult",
     "SkillTool",
+    "StoredAgentSkill",
     "Suggestion",
     "SuggestionExample",
     "SuggestionGroup",

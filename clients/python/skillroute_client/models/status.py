@@ -56,6 +56,7 @@ class Health(Answer):
     index_skills: int | None = None
     index_entities: int | None = None
     index_mail: int | None = None
+    index_agent_skills: int | None = None
 
 
 class Finding(Answer):
@@ -74,4 +75,5 @@ class Verification(Answer):
     skills: int = 0
     entities: int = 0
     mail: int = 0
+    agent_skills: int = 0
     findings: list[Finding] = []

@@ -127,6 +127,14 @@ class ListEntities(SortedOptions, total=False):
     is_enabled: Yes | None
 
 
+class ListAgentSkills(SortedOptions, total=False):
+    """Of `agent_skills.list`."""
+
+    path: str | None
+    name: str | None
+    is_active: Yes | None
+
+
 class ListSuggestions(SortedOptions, total=False):
     """Of `suggestions.list`."""
 

@@ -12,12 +12,14 @@ from pydantic import TypeAdapter
 from skillroute_client.calls import Call, Calls, given, one, path_of
 from skillroute_client.engines import M
 from skillroute_client.lines import Earlier
+from skillroute_client.models.agent_skills import AgentSkillAnswer
 from skillroute_client.models.batch import BatchAnswer
 from skillroute_client.models.search import Matches, McpAnswer, RegistryAnswer, SearchAnswer, SkillMatch, ToolMatch
 from skillroute_client.models.status import Health, Verification
 from skillroute_client.models.written import Imported
 from skillroute_client.operations import Resource, operation, paged
 from skillroute_client.pages import Listing
+from skillroute_client.resources.agent_skills import AgentSkills
 from skillroute_client.resources.catalogue import Agents, Servers, Tools
 from skillroute_client.resources.mail import MailAgents, Messages, Products, Projects
 from skillroute_client.resources.options import (
@@ -74,6 +76,12 @@ class Root(Resource[M]):
         """Find MCP servers, their tools, and A2A agents; ``#tag`` in the query filters."""
         body = {"query": query, **given(options)}
         return Call(method="POST", path=path_of("search", "registry"), body=body, read=one(RegistryAnswer))
+
+    @operation
+    def search_agent_skills(self, query: str, *, limit: int | None = None) -> Call[AgentSkillAnswer]:
+        """Find Agent Skills by their descriptions and bodies."""
+        body = {"query": query, **given({"limit": limit})}
+        return Call(method="POST", path=path_of("search", "agent-skills"), body=body, read=one(AgentSkillAnswer))
 
     @operation
     def health(self) -> Call[Health]:
@@ -169,6 +177,11 @@ class Root(Resource[M]):
     def tools(self) -> Tools[M]:
         """Tools, prompts and resources."""
         return Tools(self._engine)
+
+    @cached_property
+    def agent_skills(self) -> AgentSkills[M]:
+        """Agent Skills: folders with a `SKILL.md`."""
+        return AgentSkills(self._engine)
 
     @cached_property
     def servers(self) -> Servers[M]:

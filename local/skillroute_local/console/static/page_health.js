@@ -47,7 +47,8 @@ export function make() {
     const [kind, says] = STATES[health.status] ?? ["so", health.status];
     const cards = [
       ["Version", health.version], ["Search mode", health.search_mode], ["Tools in the index", health.index_items], ["Skills", health.index_skills],
-      ["Servers and agents", health.index_entities], ["Mail", health.index_mail], ["Changes not yet indexed", health.index_lag],
+      ["Servers and agents", health.index_entities], ["Mail", health.index_mail],
+      ["Agent Skills, in pieces", health.index_agent_skills], ["Changes not yet indexed", health.index_lag],
       ["Texts the model refused", health.embedding_refused], ["Index", health.index_rebuilding === null ? null : health.index_rebuilding ? "rebuilding" : "ready"],
     ].filter(([, value]) => value !== null && value !== undefined);
     fill(state,

@@ -120,6 +120,7 @@ VERSIONED = {
     *((("PATCH", f"/api/v1/{what}/{{{PLACES[what]}_id}}")) for what in ("skills", "tools")),
     *(("POST", f"/api/v1/{w}s/{{{w}_id}}/{verb}") for w in ("server", "agent") for verb in ("enable", "disable")),
     ("PUT", "/api/v1/tools/{item_id}/skills"),
+    *((method, "/api/v1/agent-skills/{agent_skill_id}") for method in ("PATCH", "DELETE")),
 }
 
 

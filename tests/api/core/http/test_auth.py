@@ -167,6 +167,7 @@ NUMBERS = (
     "index_skills",
     "index_entities",
     "index_mail",
+    "index_agent_skills",
     "index_rebuilding",
     "embedding_refused",
     "counts",

@@ -26,11 +26,12 @@ BODIES_OF_LISTS: dict[Route, Any] = {
         "searches": [{"query": "water", "strategy": "direct", "limit": 50, "mode": "lexical"}]
     },
     ("POST", "/api/v1/search/registry"): {"query": "water", "max_results": 50},
+    ("POST", "/api/v1/search/agent-skills"): {"query": "water", "limit": 50},
     ("POST", "/api/v1/search/messages"): {"text": "water", "limit": 50},
 }
 """What makes the searches answer with all that the caller may see."""
 NOBODYS = dict.fromkeys(
-    ("item", "suggestion", "server", "agent", "project", "product", "mail_agent", "message"), 2**40
+    ("item", "suggestion", "server", "agent", "agent_skill", "project", "product", "mail_agent", "message"), 2**40
 ) | {"skill": "nobodys", "server_name": "local.skillroute/nobodys", "version": "latest"}
 
 
@@ -172,6 +173,8 @@ def test_every_list_and_search_shows_what_is_global_and_the_callers_own(
         ("POST", "/api/v1/search/registry", "servers"): "server_name",
         ("POST", "/api/v1/search/registry", "tools"): "tool_name",
         ("POST", "/api/v1/search/registry", "agents"): "agent_name",
+        ("GET", "/api/v1/agent-skills", ""): "description",
+        ("POST", "/api/v1/search/agent-skills", "agent_skills"): "description",
         ("GET", "/api/v1/mail/projects", ""): "key",
         ("GET", "/api/v1/mail/products", ""): "key",
         ("GET", "/api/v1/mail/agents", ""): "description",

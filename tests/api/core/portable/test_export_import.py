@@ -11,7 +11,7 @@ from tests.api.routes import fill
 from tests.builders import System, of_org
 from tests.portable_lines import exported, filled, imported, statuses
 
-KINDS = ["skill", "tool", "suggestion", "server", "agent", "project", "product", "mail_agent", "message"]
+KINDS = ["skill", "tool", "suggestion", "server", "agent", "agent_skill", "project", "product", "mail_agent", "message"]
 
 
 def test_what_is_exported_is_restored_into_an_empty_skillroute(

@@ -51,7 +51,9 @@ def test_a_request_that_is_an_example_is_taken(client: TestClient, system: Syste
     for earlier in BEFORE:
         if earlier != (method, path, name):
             assert client.request(*earlier[:2], json=examples()[earlier[2]]).status_code in {200, 201}
-    known = {f"{kind}_id": ids[kind] for kind in ("item", "skill", "suggestion", "server", "agent", "message")}
+    known = {
+        f"{kind}_id": ids[kind] for kind in ("item", "skill", "suggestion", "server", "agent", "agent_skill", "message")
+    }
     response = client.request(method, path.format(**known), json=examples()[name])
     expected = {404, 403, 422} if name in OF_WHAT_IS_NOT_THERE else {200, 201}
     assert response.status_code in expected, response.text

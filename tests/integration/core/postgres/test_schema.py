@@ -42,6 +42,17 @@ _GENERATION = "INSERT INTO mcp.index_generations (index_name, generation, model,
 _OF_I = "('i', 1, 'm', 2, gen_random_uuid(),"
 _CLASSIFIED = "INSERT INTO mcp.tool_classifications (tool_id, input_hash, classifier) VALUES "
 
+_AGENT_SKILL = (
+    "INSERT INTO mcp.agent_skills (org_id, path, name, description, frontmatter, content_hash) "
+    "VALUES ({org}, '{path}', 'a', '', '{{}}', '')"
+)
+_FILE = "INSERT INTO mcp.agent_skill_files VALUES ({}, 'f', '', '', '')"
+_PIECE = "INSERT INTO mcp.agent_skill_pieces (agent_skill_id, nth, heading, content) VALUES ({}, 0, '', '')"
+_SAME_PIECE = (
+    "INSERT INTO mcp.agent_skill_pieces (id, agent_skill_id, nth, heading, content) "
+    "OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, '', '')"
+)
+
 _MAIL = """
 INSERT INTO mcp.mail_documents (id, kind, project_ids, sender_key, recipient_keys, importance, ack_required, created_ts,
                                 search_vector, text_hash)
@@ -254,6 +265,16 @@ REFUSED = [
     ("INSERT INTO mcp.mail_recipients VALUES (4, 'from', 0, 2)", "mail_recipients_role_known"),
     ("INSERT INTO mcp.mail_recipients VALUES (9, 'cc', 0, 2)", "mail_recipients_message_id_fkey"),
     ("INSERT INTO mcp.mail_recipients VALUES (4, 'cc', 0, 9)", "mail_recipients_agent_id_fkey"),
+    (_AGENT_SKILL.format(org="NULL", path="x/a"), "agent_skills_key"),
+    (_AGENT_SKILL.format(org="''", path="a"), "agent_skills_org_not_blank"),
+    (_AGENT_SKILL.format(org="NULL", path="x/ba"), "agent_skills_path_ends_in_name"),
+    (_AGENT_SKILL.format(org="NULL", path="a").replace("(org_id", "(id, org_id")
+     .replace("VALUES (NULL", "OVERRIDING SYSTEM VALUE VALUES (1, NULL"), "agent_skills_pkey"),
+    (_FILE.format(1), "agent_skill_files_pkey"),
+    (_FILE.format(9), "agent_skill_files_agent_skill_id_fkey"),
+    (_PIECE.format(1), "agent_skill_pieces_place"),
+    (_PIECE.format(9), "agent_skill_pieces_agent_skill_id_fkey"),
+    (_SAME_PIECE, "agent_skill_pieces_pkey"),
     ("INSERT INTO mcp.budgets VALUES ('a', now()), ('a', now())", "budgets_pkey"),
 ]  # fmt: skip
 
@@ -270,6 +291,9 @@ def sql(database_url: str) -> Iterator[Sql]:
         sql(_SERVER)
         sql(_WORDS.format(1, 1, "NULL"))
         sql(_MAIL)
+        sql(_AGENT_SKILL.format(org="NULL", path="x/a"))
+        sql(_FILE.format(1))
+        sql(_PIECE.format(1))
         yield sql
 
 

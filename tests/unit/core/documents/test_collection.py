@@ -10,12 +10,12 @@ from skillroute.core.documents.collection import Collection, collection_named, c
 
 
 def test_every_slice_declares_its_own() -> None:
-    assert collections() == ("mcp_skills", "mcp_unified_search", "mcp_registry", "mcp_mail")
-    assert [each.short for each in collections()] == ["skills", "tools", "registry", "mail"]
+    assert collections() == ("mcp_skills", "mcp_unified_search", "mcp_registry", "mcp_mail", "mcp_agent_skills")
+    assert [each.short for each in collections()] == ["skills", "tools", "registry", "mail", "agent-skills"]
 
 
 def test_no_two_are_counted_as_one() -> None:
-    assert [each.field for each in counted_as().values()] == ["items", "skills", "entities", "mail"]
+    assert [each.field for each in counted_as().values()] == ["items", "skills", "entities", "mail", "agent_skills"]
     assert len({each.verified_field or each.field for each in counted_as().values()}) == len(collections())
 
 

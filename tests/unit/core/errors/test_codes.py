@@ -59,4 +59,4 @@ def test_the_code_of_an_error_comes_with_its_status(kind: type[SkillrouteError])
 
 @pytest.mark.parametrize("kind", get_args(Kind))
 def test_every_kind_has_a_code_of_its_own_when_it_is_not_found(kind: Kind) -> None:
-    assert (not_found_code(kind), not_found_code(kind).status) == (f"{kind}_not_found", 404)
+    assert (not_found_code(kind), not_found_code(kind).status) == (f"{kind.replace(' ', '_')}_not_found", 404)

@@ -37,6 +37,8 @@ class Metric(StrEnum):
     ENTITIES_FAILED = "EntitiesFailed"
     SKILLS_WRITTEN = "SkillsWritten"
     SKILLS_FAILED = "SkillsFailed"
+    AGENT_SKILLS_WRITTEN = "AgentSkillsWritten"
+    AGENT_SKILLS_FAILED = "AgentSkillsFailed"
     MAIL_WRITTEN = "MailWritten"
     MAIL_FAILED = "MailFailed"
     SKILL_LINES_WRITTEN = "SkillLinesWritten"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skillroute.agent_skills.portable import PortableAgentSkills
 from skillroute.catalogue.portable import PortableItems, RestoreItems
 from skillroute.core.portable.export import Export
 from skillroute.core.portable.model import Portable
@@ -40,5 +41,6 @@ def portable_kinds(core: CoreParts, database: Database) -> list[Portable]:
         # Behind the tools, so that what a server is found by is derived once.
         PortableEntities("server", registry),
         PortableEntities("agent", registry),
+        PortableAgentSkills(writer),
         *(PortableMail(kind, mail) for kind in MAIL_KINDS),
     ]

@@ -34,6 +34,7 @@ def served(parts: Parts, *functions: str) -> Served:
 
 
 def _search(parts: Parts) -> tuple[list[APIRouter], list[object]]:
+    from skillroute.agent_skills.search import routes as agent_skills
     from skillroute.core.documents.refused import RefusedTexts
     from skillroute.core.http import health, verify_routes
     from skillroute.core.settings import SearchSettings
@@ -52,20 +53,23 @@ def _search(parts: Parts) -> tuple[list[APIRouter], list[object]]:
         parts.recent_searches,
         reranks=settings.rerank_provider != "none",
     )
-    routers = [each.router for each in (tools, batch, registry, messages, message_tools, verify_routes, health)]
-    searches = [parts.tool_search, parts.batch_search, batch.SearchBatches(), parts.registry_search]
+    slices = (tools, batch, registry, agent_skills, messages, message_tools, verify_routes, health)
+    routers = [each.router for each in slices]
+    of_tools = [parts.tool_search, parts.batch_search, batch.SearchBatches()]
+    searches = [*of_tools, parts.registry_search, parts.agent_skill_search]
     return routers, [*searches, *vars(parts.messages).values(), parts.verify, report]
 
 
 def _catalog(parts: Parts) -> tuple[list[APIRouter], list[object]]:
+    from skillroute.agent_skills import routes as agent_skills
     from skillroute.catalogue import routes as catalogue
     from skillroute.core.http import portable_routes
     from skillroute.mail import routes as mail
     from skillroute.registry import routes as registry
     from skillroute.registry.published import routes as published
 
-    slices = (parts.catalogue, parts.registry, parts.mail, parts.portable)
-    routers = [each.router for each in (catalogue, registry, published, mail, portable_routes)]
+    slices = (parts.catalogue, parts.registry, parts.agent_skills, parts.mail, parts.portable)
+    routers = [each.router for each in (catalogue, registry, published, agent_skills, mail, portable_routes)]
     return routers, [use_case for each in slices for use_case in vars(each).values()]
 
 

@@ -10,6 +10,7 @@ from skillroute.core.settings import RelaySettings, WebSettings
 from skillroute.wiring.parts import CoreParts
 
 if TYPE_CHECKING:
+    from skillroute.agent_skills.search.search import AgentSkillSearch
     from skillroute.core.documents.embed_missing import EmbedMissing
     from skillroute.core.documents.reindex import Reindex
     from skillroute.core.documents.verify import Verify
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from skillroute.search.search import ToolSearch
     from skillroute.skills.create import PrepareSkill
     from skillroute.skills.suggestions.suggest import SuggestSkills
+    from skillroute.wiring.agent_skills import AgentSkillUseCases
     from skillroute.wiring.catalogue import CatalogueUseCases
     from skillroute.wiring.classification import ClassificationUseCases
     from skillroute.wiring.mail import MailUseCases
@@ -60,6 +62,18 @@ class Parts(CoreParts):
         from skillroute.wiring.mail import MailUseCases
 
         return MailUseCases(self)
+
+    @cached_property
+    def agent_skills(self) -> AgentSkillUseCases:
+        from skillroute.wiring.agent_skills import AgentSkillUseCases
+
+        return AgentSkillUseCases(self)
+
+    @cached_property
+    def agent_skill_search(self) -> AgentSkillSearch:
+        from skillroute.agent_skills.search.search import AgentSkillSearch
+
+        return AgentSkillSearch(self.replica, self.query_embedder, self.database)
 
     @cached_property
     def portable(self) -> PortableUseCases:

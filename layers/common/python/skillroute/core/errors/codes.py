@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal, Self
 
-Kind = Literal["skill", "item", "server", "agent", "project", "product", "message", "suggestion"]
+Kind = Literal["skill", "item", "server", "agent", "project", "product", "message", "suggestion", "agent skill"]
 """The kinds that are looked up by an id."""
 
 
@@ -50,6 +50,8 @@ class ErrorCode(StrEnum):
     PRODUCT_NOT_FOUND = "product_not_found", 404, "No product with this id is visible to the caller."
     MESSAGE_NOT_FOUND = "message_not_found", 404, "No message with this id is visible to the caller."
     SUGGESTION_NOT_FOUND = "suggestion_not_found", 404, "No suggestion with this id is visible to the caller."
+    AGENT_SKILL_NOT_FOUND = "agent_skill_not_found", 404, "No Agent Skill with this id is visible to the caller."
+    AGENT_SKILL_FILE_NOT_FOUND = "agent_skill_file_not_found", 404, "The Agent Skill has no file with this digest."
     METHOD_NOT_ALLOWED = (
         "method_not_allowed",
         405,
@@ -95,4 +97,4 @@ class ErrorCode(StrEnum):
 
 def not_found_code(kind: Kind) -> ErrorCode:
     """Return the code of a look-up that found nothing of a kind."""
-    return ErrorCode[f"{kind.upper()}_NOT_FOUND"]
+    return ErrorCode[f"{kind.upper().replace(' ', '_')}_NOT_FOUND"]
