@@ -12,6 +12,15 @@ from skillroute_local.errors import Misused
 
 _DEFAULT_FILES = (".mcp.json", "mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")
 
+_PinFound = Annotated[
+    int,
+    typer.Option(
+        help="How many of the tools that a session found or called last are listed under their own names, for the rest "
+        "of it.",
+        min=0,
+        max=50,
+    ),
+]
 _Expose = Annotated[
     Exposed,
     typer.Option(
@@ -62,6 +71,7 @@ def connect(
         list[str] | None,
         typer.Option(help="A tool that stays visible: its id, its name, or a server's name for all of its tools."),
     ] = None,
+    pin_found: _PinFound = 0,
     expose: _Expose = "search",
     calls: _Calls = "one",
     max_shown_chars: _MaxShown = None,
@@ -80,7 +90,7 @@ def connect(
     from skillroute_local.mcp_servers.model import Limits  # noqa: PLC0415
 
     limits = Limits(call_s=timeout, message_bytes=max_answer_mb * 1_000_000, idle_s=idle_stop)
-    offer = Offer(tuple(pin or ()), expose, calls, max_shown_chars)
+    offer = Offer(tuple(pin or ()), expose, calls, max_shown_chars, pin_found)
     start(_files(config), port=http, offer=offer, limits=limits, verbose=verbose)
 
 

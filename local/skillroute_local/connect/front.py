@@ -93,6 +93,7 @@ class Front:
         self._restored = anyio.Event()
         self._patience_ends = math.inf
         self.on_tools_changed: Callable[[], object] = lambda: None
+        self.on_found: Callable[[Session], object] = lambda session: None
 
     @property
     def instructions(self) -> str:
@@ -120,12 +121,13 @@ class Front:
                 if name not in self._known:
                     await upstream.settled.wait()
 
-    async def tools(self) -> list[Json]:
-        """Return the tools that are shown: always the same of our own, then what is pinned or exposed."""
+    async def tools(self, session: Session = ONE_AGENT) -> list[Json]:
+        """Return the tools that are shown: always the same of our own, then what is pinned, exposed or found."""
         if self._offer.shows_tools:
             await self.settled()
-        self._shown = await self._definitions()
-        return [*own_tools(self._upstreams, self._offer), *self._shown]
+        self._shown = await self._definitions(None)
+        seen = await self._definitions(session) if self._offer.found else self._shown
+        return [*own_tools(self._upstreams, self._offer), *seen]
 
     async def call(
         self,
@@ -137,25 +139,29 @@ class Front:
         """Return the result of a call of a tool that is shown. Raises `MCPError` where the tool's server does."""
         try:
             if name == SEARCH:
-                return await self._search(arguments)
+                return await self._search(arguments, session)
             if name == DETAILS:
                 return await self._details(arguments)
             if name == READ_ON and self._kept is not None:
                 return self._kept.read(arguments, session)
         except ToolError as error:
             return tool_error(str(error))
-        result = await self._called(name, arguments, progress)
+        result = await self._called(name, arguments, progress, session)
         if self._kept is None:
             return result
         return await anyio.to_thread.run_sync(self._kept.shortened, result, session)  # some are of many megabytes
 
-    async def _called(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None) -> Json:
+    async def _called(
+        self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None, session: Session
+    ) -> Json:
         """Return the result of a call of a server's item, by one of our tools or by its own name."""
         if name in call_names(self._offer):
-            return await self._call(name, arguments, progress)
-        if not self._visible.was_shown(name):  # an agent may call what it has not listed
-            await anyio.to_thread.run_sync(self._visible.tools)
-        item = self._visible.item(name)
+            result = await self._call(name, arguments, progress)
+            self._note_found(session, [str(arguments.get("id"))])
+            return result
+        if not self._visible.was_shown(name, session):  # an agent may call what it has not listed
+            await anyio.to_thread.run_sync(self._visible.tools, session)
+        item = self._visible.item(name, session)
         if item is None:
             others = " or ".join(call_names(self._offer)) if name == CALL else f"{SEARCH} to find one"
             return tool_error(f"There is no tool {name[:200]}: call {others}.")
@@ -172,13 +178,18 @@ class Front:
             await self.settled()
         return await self._calls(given.get("id"), given.get("arguments"), progress, reads=name == READ)
 
-    async def _search(self, arguments: Mapping[str, Any]) -> Json:
+    async def _search(self, arguments: Mapping[str, Any], session: Session) -> Json:
         given = parsed(SearchToolsArguments, arguments)
         await self.settled()
         search = partial(self._catalogue.search, answers.search_request(given))
         response, ids = await anyio.to_thread.run_sync(search)
+        self._note_found(session, ids)
         reading = {id_ for id_ in ids if self._offer.called != "one" and self._reads(id_)}
         return _result(answers.found(response, ids, given, self._notes(), self._count_tokens, reading))
+
+    def _note_found(self, session: Session, ids: Sequence[str]) -> None:
+        if self._offer.found and self._visible.note_found(session, ids):
+            self.on_found(session)
 
     def _reads(self, id_: str) -> bool:
         item = self._catalogue.item(id_)
@@ -229,12 +240,14 @@ class Front:
         async with self._taking:  # in threads they would wait for each other, and leave none for searches
             await anyio.to_thread.run_sync(put)
         self._known.add(server.name)
-        if self._shown is not None and self._shown != await self._definitions():
+        if self._shown is not None and self._shown != await self._definitions(None):
             self.on_tools_changed()
 
-    async def _definitions(self) -> list[Json]:
+    async def _definitions(self, session: Session) -> list[Json]:
         """Return the tools of servers that are listed. Schemas of thousands are not read in the event loop."""
-        return await anyio.to_thread.run_sync(self._visible.definitions) if self._offer.shows_tools else []
+        if not self._offer.shows_tools:
+            return []
+        return await anyio.to_thread.run_sync(self._visible.definitions, session)
 
 
 def _result(answer: Json) -> Json:

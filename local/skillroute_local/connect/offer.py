@@ -29,17 +29,20 @@ class Offer:
         `call_tool_write` everything, so that clients can permit the one and ask for the other. ``both``: all three.
     shown_chars : int or None
         The characters of an answer that are shown at once; a longer one is kept aside, to be read on. None: all.
+    found : int
+        How many of the tools that a session found or called last are listed in it.
     """
 
     pins: tuple[str, ...] = ()
     exposed: Exposed = "search"
     called: Called = "one"
     shown_chars: int | None = None
+    found: int = 0
 
     @property
     def shows_tools(self) -> bool:
         """Whether tools of servers can be in the list at all."""
-        return bool(self.pins) or self.exposed != "search"
+        return bool(self.pins) or self.exposed != "search" or self.found > 0
 
     def exposes_all(self, tools: int) -> bool:
         """Return whether all tools are listed, where there are so many.

@@ -12,6 +12,7 @@ import mcp_types as types
 import uvicorn
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.server.transport_security import TransportSecuritySettings
@@ -26,6 +27,7 @@ from skillroute_local.connect.stdio import agent_streams
 from skillroute_local.http_in_time import RequestsInTime
 
 _CALL_PARAMS = types.CallToolRequestParams
+_EVERY_SESSION: Session = None
 _SESSION_HEADER = "mcp-session-id"
 _IDLE_SESSION_S = 600.0
 _MAX_SESSIONS = 200
@@ -53,10 +55,13 @@ class AgentServer:
         self._front = front
         self._changes = InMemorySubscriptionBus()
         self._listening = ListenHandler(self._changes)
-        self._sessions: dict[int, ServerSession] = {}  # of agents of older revisions, the last one of each
+        # Of agents of older revisions, the last one of each, with its name at the front.
+        self._sessions: dict[int, tuple[Session, ServerSession]] = {}
         self._changed = anyio.Event()
-        front.on_tools_changed = self._note_change
-        self.mcp: Server[Any] = Server(
+        self._changed_for: set[Session] = set()
+        front.on_tools_changed = lambda: self._note_change(_EVERY_SESSION)
+        front.on_found = self._note_change
+        self.mcp: Server[Any] = _Server(
             "skillroute",
             version=__version__,
             title="Skillroute",
@@ -78,8 +83,13 @@ class AgentServer:
         self._listening.close()
 
     async def _list_tools(self, context: Context, _: types.PaginatedRequestParams) -> dict[str, Any]:
-        self._remember(context.session)
-        return {"tools": await self._front.tools(), "ttlMs": 0, "cacheScope": "private", **_COMPLETE}
+        self._remember(context)
+        return {
+            "tools": await self._front.tools(_session_of(context)),
+            "ttlMs": 0,
+            "cacheScope": "private",
+            **_COMPLETE,
+        }
 
     async def _call_tool(self, context: Context, params: _CALL_PARAMS) -> dict[str, Any]:
         # Only where the agent asks for it: a server reports what nobody reads else.
@@ -88,26 +98,41 @@ class AgentServer:
         result = await self._front.call(params.name, params.arguments or {}, progress, _session_of(context))
         return {**_COMPLETE, **result}
 
-    def _remember(self, session: ServerSession) -> None:
+    def _remember(self, context: Context) -> None:
         """Keep who has listed the tools: older revisions are told of changes, newer ones ask for them."""
+        session = context.session
         if session.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
             agent = id(session.client_params)  # one object for all requests of a connection
             self._sessions.pop(agent, None)
-            self._sessions[agent] = session
+            self._sessions[agent] = _session_of(context), session
             while len(self._sessions) > _MAX_AGENTS:
                 del self._sessions[next(iter(self._sessions))]
 
-    def _note_change(self) -> None:
+    def _note_change(self, session: Session) -> None:
+        self._changed_for.add(session)
         self._changed.set()
 
     async def _tell_changes(self) -> None:
         while True:
             await self._changed.wait()
+            changed_for, self._changed_for = self._changed_for, set()
             self._changed = anyio.Event()
-            await self._changes.publish(ToolsListChanged())
-            for session in list(self._sessions.values()):
-                with suppress(Exception):  # an agent that is gone
-                    await session.send_tool_list_changed()
+            if changed_for & {_EVERY_SESSION, ONE_AGENT}:  # those that listen are all agents without a session, or one
+                await self._changes.publish(ToolsListChanged())
+            for name, session in list(self._sessions.values()):
+                if changed_for & {_EVERY_SESSION, name}:
+                    with suppress(Exception):  # an agent that is gone
+                        await session.send_tool_list_changed()
+
+
+class _Server(Server[Any]):
+    """Says at each handshake that its tools may change: over HTTP the SDK makes the options itself."""
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *args: Any, **more: Any
+    ) -> InitializationOptions:
+        options = notification_options or NotificationOptions(tools_changed=True)
+        return super().create_initialization_options(options, *args, **more)
 
 
 def _session_of(context: Context) -> Session:
@@ -122,7 +147,7 @@ def _session_of(context: Context) -> Session:
 
 async def serve_stdio(server: AgentServer) -> None:
     """Serve one agent until it closes its side, or SIGTERM or Ctrl-C ends it; then stop every server behind it."""
-    options = server.mcp.create_initialization_options(NotificationOptions(tools_changed=True))
+    options = server.mcp.create_initialization_options()
     async with agent_streams() as (reading, writing), anyio.create_task_group() as tasks:
         tasks.start_soon(on_signal, tasks.cancel_scope.cancel)
         tasks.start_soon(server.run)
