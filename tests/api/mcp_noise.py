@@ -14,7 +14,7 @@ _METHODS = (
 )  # fmt: skip
 _TOOLS = (
     "search_tools", "get_tool_details", "search_servers_and_agents", "list_skills", "search_messages",
-    "search_messages_product", "nothing",
+    "search_messages_product", "read_message", "nothing",
 )  # fmt: skip
 # The first four are what organisations have.
 _WORDS = (

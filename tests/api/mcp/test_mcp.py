@@ -17,6 +17,7 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.errors.model import IndexUnavailable
 from skillroute.core.observability import counts
 from skillroute.core.time.deadline import Deadline
+from skillroute.mail.model import MessageFilter
 from skillroute.mcp.rpc import to_text
 from skillroute.mcp.summary import MAX_TOKENS
 from skillroute.mcp.tool import Asked, Tool
@@ -32,6 +33,7 @@ TOOLS = [
     "list_skills",
     "search_messages",
     "search_messages_product",
+    "read_message",
 ]
 INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR, PARSE_ERROR = -32600, -32601, -32602, -32603, -32700
 HEADER_MISMATCH, UNSUPPORTED_VERSION, RESOURCE_NOT_FOUND = -32020, -32022, -32002
@@ -88,7 +90,8 @@ ARGUMENTS: dict[str, Any] = {
 def test_every_tool_answers_as_its_own_schema_says(client: TestClient, garden: System, revision: str) -> None:
     listed = {tool["name"]: tool for tool in result(client, "tools/list", None, revision)["tools"]}
     assert list(listed) == TOOLS
-    for name, arguments in ARGUMENTS.items():
+    [message] = garden.parts.mail.read.messages(MessageFilter(), LAPTOP, limit=1, offset=0)[0]
+    for name, arguments in {**ARGUMENTS, "read_message": {"id": message.id}}.items():
         Draft202012Validator.check_schema(listed[name]["inputSchema"])
         Draft202012Validator(listed[name]["inputSchema"]).validate(arguments)
         found = call(client, name, arguments, revision)
@@ -767,7 +770,7 @@ def names(client: TestClient, path: str = "/mcp", revision: str = STATELESS, **m
 def test_the_tools_of_mail_are_listed_where_there_is_mail_or_they_are_asked_for(
     client: TestClient, system: System, revision: str
 ) -> None:
-    without = [name for name in TOOLS if "messages" not in name]
+    without = [name for name in TOOLS if "message" not in name]
     assert names(client, revision=revision) == without
     assert names(client, "/mcp?tools=mail", revision) == TOOLS
     assert names(client, revision=revision) == without

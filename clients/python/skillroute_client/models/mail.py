@@ -119,6 +119,7 @@ class ProjectMessage(Answer):
     created_ts: int
     thread_id: str | None = None
     sender: str = Field(alias="from")
+    snippet: str | None = None
     reason_codes: list[str] | None = None
     score_factors: dict[str, float] | None = None
 

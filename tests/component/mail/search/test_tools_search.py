@@ -63,9 +63,20 @@ class TestAnswer:
                     "created_ts": 5 * DAY,
                     "thread_id": "T-1",
                     "from": "BlueLake",
+                    "snippet": "waits",
                 }
             ]
         }
+
+    def test_a_snippet_is_around_the_word_that_was_found_and_has_no_secret(self, system: System, tools: Tools) -> None:
+        body = f"Hello. {'and so on ' * 100}the approval came, password=hunter2 is the key. {'and so on ' * 100}"
+        system.store_message("status", body)
+        [result] = tools.search()["result"]
+        assert "the approval came, password=" in result["snippet"]
+        assert "hunter2" not in result["snippet"]
+        system.mail_id("product", key="suite", name="Suite", projects=["atlas"])
+        of_product = tools.search_product(product_key="suite")["result"]
+        assert of_product[0]["snippet"] == result["snippet"]
 
     def test_what_has_no_value_is_absent(self, system: System, tools: Tools) -> None:
         system.store_message("approval")

@@ -91,6 +91,8 @@ def _right(allowed: Json) -> str:
     """Say which values a schema allows, of those that arguments here have."""
     if "enum" in allowed:
         return f"one of {', '.join(allowed['enum'])}"
+    if allowed.get("type") == "boolean":
+        return "true or false"
     if allowed.get("type") == "array":
         kind = "integers above 0" if allowed["items"].get("type") == "integer" else "texts"
         return f"a list of {allowed['minItems']}..{allowed['maxItems']} {kind}"

@@ -14,6 +14,7 @@ _COUNTING = 2.4
 """Units of fitting an answer into a budget of so many tokens."""
 _EACH_OF_MANY = 0.05
 _MAX_NEEDS = 10
+_MESSAGE_TOKENS = 2_000  # where no budget is given
 _MAX_IDS = 20
 _SEARCHES = ("search_tools", "search_servers_and_agents", "search_messages", "search_messages_product")
 _SHORT_BYTES = 16 * 1024  # of ten needs of 1,000 characters and more
@@ -37,6 +38,8 @@ def cost_of(message: Message) -> float:
     name, ids = message.params.get("name"), arguments.get("ids")
     if name == "get_tool_details":
         return 1.0 + (_EACH_OF_MANY * min(len(ids), _MAX_IDS) if isinstance(ids, list) else 0.0)
+    if name == "read_message":
+        return 2.0 + _COUNTING * (_number(arguments, "budget_tokens", _MAX_TOKENS) or _MESSAGE_TOKENS) / _MAX_TOKENS
     if name not in _SEARCHES:
         return 1.0
     query, needs = arguments.get("query"), arguments.get("needs")

@@ -39,6 +39,10 @@ class Limit:
     chars_each: float = math.inf
     chars_in_all: float = math.inf
 
+    def fits(self, answer: Json) -> bool:
+        """Return whether an answer is within it."""
+        return self.measure(to_text(answer)) <= self.room
+
 
 def byte_limit(room: int = ANSWER_BYTES) -> Limit:
     """Return the limit that every answer has."""

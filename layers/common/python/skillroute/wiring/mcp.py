@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from skillroute.catalogue.read import ReadItems
     from skillroute.core.embedding.tokens import TokenCounter
+    from skillroute.mail.read import Mail
     from skillroute.mcp.elsewhere import ToolsElsewhere
     from skillroute.mcp.prompts import CataloguePrompts
     from skillroute.mcp.remembered import Remembered
@@ -60,8 +61,9 @@ class Mcp:
                 "list_skills": self._list_skills,
                 "search_messages": self._search_messages,
                 "search_messages_product": self._search_messages_product,
+                "read_message": self._read_message,
             },
-            dict.fromkeys(("search_messages", "search_messages_product"), "mail"),
+            dict.fromkeys(("search_messages", "search_messages_product", "read_message"), "mail"),
             lambda _, caller: self.has_mail(caller),
             lambda name, caller: self.elsewhere(name, caller),
         )
@@ -73,14 +75,19 @@ class Mcp:
         return ToolsElsewhere(self.read_items)
 
     @cached_property
+    def read_mail(self) -> Mail:
+        from skillroute.mail.read import Mail
+
+        return Mail(self._parts.database)
+
+    @cached_property
     def has_mail(self) -> Remembered[bool]:
         from skillroute.mail.collection import MAIL_DOCUMENTS
-        from skillroute.mail.read import Mail
         from skillroute.mcp.remembered import Remembered
 
         # What a caller sees of mail depends on its agent, and on whether it is an operator.
         return Remembered(
-            Mail(self._parts.database).has_any,
+            self.read_mail.has_any,
             self._parts.feed,
             frozenset({MAIL_DOCUMENTS}),
             lambda caller: (caller.org_id, caller.is_operator, caller.agent),
@@ -171,6 +178,11 @@ class Mcp:
         from skillroute.mcp.tools.messages import search_messages_product
 
         return search_messages_product(lambda *asked: self._parts.messages.tools.search_messages_product(*asked))
+
+    def _read_message(self) -> Tool:
+        from skillroute.mcp.tools.read_message import read_message
+
+        return read_message(lambda: self.read_mail, self._count_in_turn)
 
     def _count_in_turn(self, text: str) -> int:
         self._parts.turns.give_way()  # to fit an answer into a budget takes as long as two searches

@@ -30,8 +30,9 @@ _MESSAGE: dict[str, Schema] = {
     "created_ts": described(INTEGER, "Microseconds since the epoch."),
     "thread_id": described(STRING, "Absent when the message belongs to none."),
     "from": described(STRING, "Name of the agent that sent it."),
+    "snippet": described(STRING, "Its body around the query's words, without secrets; of the first 50 results."),
 }
-_ALWAYS = [name for name in _MESSAGE if name != "thread_id"]
+_ALWAYS = [name for name in _MESSAGE if name not in {"thread_id", "snippet"}]
 _WHY: dict[str, Schema] = {
     "reason_codes": list_of(STRING, "Why it was found; with explain."),
     "score_factors": {

@@ -18,6 +18,7 @@ from skillroute.mail.search.search import MessageSearch
 from skillroute.mail.search.tools.arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT, ToolArguments
 from skillroute.mail.search.tools.help import assistance, diagnostics, guidance
 from skillroute.mail.search.tools.places import product_of, project_of, project_within
+from skillroute.mail.search.tools.snippets import snippets
 
 _FIELDS = (
     "id", "subject", "importance", "ack_required", "created_ts", "thread_id", "sender", "reason_codes", "score_factors",
@@ -58,10 +59,11 @@ class MessageTools:
             _request(given, project_id=project_id), caller, budget=budget, offset=given.skipped
         )
         response = outcome.response
+        bodies = snippets(self._database, [message.id for message in response.results], given.query)
         # A caller who came here by a cursor has found something.
         is_in_vain = not response.results and not given.has_cursor
         return _with_values(
-            result=[_shown(message, _FIELDS) for message in response.results],
+            result=[_shown(message, _FIELDS, bodies) for message in response.results],
             assistance=assistance(given.query),
             guidance=guidance(given) if is_in_vain else None,
             explain=response.explain and response.explain.model_dump(mode="json", exclude_none=True),
@@ -85,8 +87,10 @@ class MessageTools:
 
         request = _request(given, **self._database.read(place))
         outcome = self._search.search(request, caller, budget=budget, offset=given.skipped)
+        results = outcome.response.results
+        bodies = snippets(self._database, [message.id for message in results], given.query)
         return _with_values(
-            result=[_shown(message, ("id", "project_id", *_FIELDS[1:])) for message in outcome.response.results],
+            result=[_shown(message, ("id", "project_id", *_FIELDS[1:]), bodies) for message in results],
             assistance=assistance(given.query),
             next_cursor=outcome.response.next_cursor,
             diagnostics=diagnostics(outcome),
@@ -113,8 +117,9 @@ def _request(
     )
 
 
-def _shown(result: MessageResult, fields: Sequence[str]) -> dict[str, Any]:
-    return _with_values(**{"from" if name == "sender" else name: getattr(result, name) for name in fields})
+def _shown(result: MessageResult, fields: Sequence[str], bodies: Mapping[int, str]) -> dict[str, Any]:
+    values = {"from" if name == "sender" else name: getattr(result, name) for name in fields}
+    return _with_values(**{**values, "snippet": bodies.get(result.id) or None})
 
 
 def _with_values(**fields: Any) -> dict[str, Any]:
