@@ -364,15 +364,10 @@ def test_a_tool_is_answered_as_a_typed_function(client: TestClient, garden: Syst
 
 
 def test_an_answer_says_once_how_its_results_are_called(client: TestClient) -> None:
-    tools = [
-        {"server": f"calendar{place}", "name": "create_event", "description": "Add an event"} for place in range(5)
-    ]
-    client.put("/api/v1/tools", json=[*tools, {"name": "loose", "description": "Peel an apple"}])
-    found = call(client, "search_tools", {"query": "add an event", "limit": 2})["structuredContent"]
-    servers = ", ".join(tool["server"] for tool in found["tools"])
-    assert found["how_to_call"] == f"On its own MCP server ({servers}), not here; or through `skillroute connect`."
-    many = call(client, "search_tools", {"query": "add an event", "limit": 5})["structuredContent"]
-    assert many["how_to_call"].count("calendar") == 3
+    client.put("/api/v1/tools", json=[{"server": "calendar", "name": "create_event", "description": "Add an event"}])
+    found = call(client, "search_tools", {"query": "add an event"})["structuredContent"]
+    assert found["how_to_call"] == "Each on its own `server`, not here; or through `skillroute connect`."
+    assert [tool["server"] for tool in found["tools"]] == ["calendar"]
     none = call(client, "search_tools", {"query": "add an event", "server": ["nowhere"]})["structuredContent"]
     assert "how_to_call" not in none
 

@@ -18,6 +18,10 @@ _MAX_NAMED = 3  # servers
 _MAX_NAME = 32  # characters of a server's name that is repeated
 
 
+HOW_TO_CALL = "Each on its own `server`, not here; or through `skillroute connect`."
+"""The same for all answers: which server it is, each result says."""
+
+
 class ToolsElsewhere:
     """Looks a name up in the catalogue: alone, or as `server/name` or `mcp__server__name`, as clients write it."""
 
@@ -46,18 +50,6 @@ class ToolsElsewhere:
         return [item for item in found if item.content.key.server == server] or [
             item for item in found if plain(item.content.key.server) == plain(server)
         ]
-
-
-def how_to_call(servers: Iterable[str]) -> str:
-    """Return in a few words where tools are called that are offered by servers.
-
-    Examples
-    --------
-    >>> how_to_call(["calendar", "mail"])
-    'On its own MCP server (calendar, mail), not here; or through `skillroute connect`.'
-    """
-    named = _named(servers)
-    return f"On its own MCP server{f' ({named})' if named else ''}, not here; or through `skillroute connect`."
 
 
 def _where(found: list[Item]) -> str:

@@ -23,7 +23,7 @@ from skillroute.core.input.json_schema import (
     one_of,
 )
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
-from skillroute.mcp.elsewhere import how_to_call
+from skillroute.mcp.elsewhere import HOW_TO_CALL
 from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, WITHOUT_SCHEMAS, Detail, forms, stubs_of
 from skillroute.mcp.tool import Asked, Tool, ToolError
@@ -167,9 +167,7 @@ def answer(
     results = [forms(tool, most, write_stub) for tool in found.tools]
     whole = {id(shown[-1]) for shown in results}
 
-    calls = how_to_call(tool.server or "" for tool in found.tools) if results else ""
-
-    def envelope(tools: list[Json], calls: str = calls) -> Json:
+    def envelope(tools: list[Json], calls: str = HOW_TO_CALL if results else "") -> Json:
         omitted = len(results) - len(tools)
         shortened = 0 if by_budget else sum(id(tool) not in whole for tool in tools)
         notes = {
