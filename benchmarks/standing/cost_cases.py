@@ -68,7 +68,7 @@ def _skills_of_tool(path: str, world: World) -> Iterator[Case]:
 
 
 def _published(path: str, _: World) -> Iterator[Case]:
-    yield Case("100 servers", path.format(server_name="local.skillroute/s0", version="latest") + "?limit=100")
+    yield Case("large ones", path.format(server_name="local.skillroute/large-0", version="latest") + "?limit=100")
 
 
 def _skill_file(path: str, world: World) -> Iterator[Case]:

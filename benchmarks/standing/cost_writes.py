@@ -103,7 +103,7 @@ def put_agent_skills(path: str, _: World) -> Iterator[Case]:
     yield most
     yield _bulk("100 of 60 pieces, unchanged", path, most.body)
     yield put("100 with 200 files", lambda: [skill_folder(f"files-{n}", "water", files=199) for n in range(100)])
-    yield put("5 of 1 MB", lambda: [skill_folder(f"large-{n}", "word\n\n" * 170_000) for n in range(5)])
+    yield put("3 of 1 MB", lambda: [skill_folder(f"large-{n}", "word\n\n" * 170_000) for n in range(3)])
     yield put("one line of 1 MB", lambda: [skill_folder("line", "w" * 1_000_000)])
     yield put("fences and headings", lambda: [skill_folder("marks", "```\n# \n~~~\n" * 80_000)])
     yield put("100 refused", lambda: [{"path": "x", "frontmatter": {}, "files": [{}] * 200} for _ in range(100)])
