@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+import jsonschema
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from skillroute.registry.published.detail import OFFICIAL, published
 from skillroute.registry.published.entries import Entry
 
@@ -73,3 +78,56 @@ def test_values_of_secrets_are_left_out() -> None:
     header = {"name": "Authorization", "isSecret": True, "value": "Bearer s3cret", "default": "Bearer other"}
     shown = detail(name="io.acme/docs", remotes=[{"type": "sse", "url": "https://acme.test", "headers": [header]}])
     assert shown["remotes"][0]["headers"] == [{"name": "Authorization", "isSecret": True}]
+
+
+SCHEMAS = json.loads((Path(__file__).parents[3] / "data/mcp_registry_2025_12_01.json").read_text(encoding="utf-8"))
+JUDGE = jsonschema.Draft202012Validator(
+    {"$ref": "#/$defs/ServerResponse", "$defs": SCHEMAS["$defs"]}, format_checker=jsonschema.FormatChecker()
+)
+SCALARS = st.none() | st.booleans() | st.integers() | st.sampled_from(["stdio", "sse", "npm", "any", "", "latest"])
+KEYS = st.sampled_from(["type", "name", "value", "isSecret", "is_secret", "valueHint", "choices", "default", "x"])
+VALUES = st.recursive(
+    SCALARS | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5),
+)
+TYPES = st.sampled_from(["stdio", "sse", "streamable-http", "streamable"]) | VALUES
+URLS = st.sampled_from(["https://x.test/mcp", "{base}/mcp"]) | VALUES
+REMOTES = st.fixed_dictionaries(
+    {"url": URLS}, optional={"type": TYPES, "transport_type": TYPES, "headers": VALUES, "variables": VALUES}
+)
+PACKAGES = st.fixed_dictionaries(
+    {"identifier": st.just("x") | VALUES},
+    optional={
+        **dict.fromkeys(
+            ("registryType", "registry_name", "version", "runtimeHint", "fileSha256", "registryBaseUrl"), VALUES
+        ),
+        **dict.fromkeys(("runtimeArguments", "package_arguments", "environmentVariables"), VALUES),
+        "transport": REMOTES | VALUES,
+    },
+)
+ICONS = st.fixed_dictionaries(
+    {"src": URLS}, optional={"sizes": st.just(["any"]) | VALUES, "theme": VALUES, "mimeType": VALUES}
+)
+REPOSITORIES = st.fixed_dictionaries(
+    {"url": st.just("https://x.test/y") | VALUES, "source": st.just("github") | VALUES},
+    optional={"id": VALUES, "subfolder": VALUES},
+)
+FIELDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "packages": st.lists(PACKAGES, max_size=3) | VALUES,
+        "remotes": st.lists(REMOTES, max_size=3) | VALUES,
+        "icons": st.lists(ICONS, max_size=3) | VALUES,
+        "repository": REPOSITORIES | VALUES,
+        "websiteUrl": URLS,
+        **dict.fromkeys(("_meta", "version", "title", "description"), VALUES),
+    },
+)
+
+
+@settings(max_examples=200)
+@given(FIELDS, st.text(min_size=1, max_size=150).filter(str.strip), st.text(max_size=300))
+def test_any_registered_document_has_the_form_that_clients_read(
+    document: dict[str, Any], name: str, description: str
+) -> None:
+    JUDGE.validate(published(ENTRY, name=name, description=description, document=document, created_at=AT))

@@ -57,8 +57,9 @@ def published(
     website = fields.get("websiteUrl", fields.get("website_url"))
     if isinstance(website, str) and website.startswith(("https://", "http://")):
         server["websiteUrl"] = website
-    if _is(Repository, fields.get("repository")):
-        server["repository"] = fields["repository"]
+    repository = _renamed(fields.get("repository"), _MAX_DEPTH)
+    if _is(Repository, repository):
+        server["repository"] = repository
     for key, shape in _LISTS.items():
         given = fields.get(key)
         parts = [_today(key, each) for each in given] if isinstance(given, list) else []
@@ -101,7 +102,8 @@ def _renamed(value: Any, depth: int) -> Any:
         return [_renamed(each, depth - 1) for each in value]
     if not isinstance(value, dict):
         return value
-    named = {_RENAMED.get(key, key): _renamed(each, depth - 1) for key, each in value.items()}
+    # Null is what many write for a field that is absent; the schema has no field that takes it.
+    named = {_RENAMED.get(key, key): _renamed(each, depth - 1) for key, each in value.items() if each is not None}
     if named.get("isSecret") is True:
         named = {key: each for key, each in named.items() if key not in {"value", "default"}}
     return named
