@@ -172,12 +172,12 @@ def test_clients_that_hold_tools_back_are_asked_to_show_the_search(client: TestC
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_skills_are_resources(client: TestClient, garden: System, revision: str) -> None:
+def test_tool_groups_are_resources(client: TestClient, garden: System, revision: str) -> None:
     [listed] = result(client, "resources/list", None, revision)["resources"]
-    assert (listed["uri"], listed["name"]) == ("skill://gardening", "gardening")
-    [template] = result(client, "resources/templates/list", None, revision)["resourceTemplates"]
-    assert template["uriTemplate"] == "skill://{id}"
-    [content] = result(client, "resources/read", {"uri": "skill://gardening"}, revision)["contents"]
+    assert (listed["uri"], listed["name"]) == ("tool-group://gardening", "gardening")
+    templates = result(client, "resources/templates/list", None, revision)["resourceTemplates"]
+    assert [each["uriTemplate"] for each in templates] == ["tool-group://{id}", "skill://{+path}"]
+    [content] = result(client, "resources/read", {"uri": "tool-group://gardening"}, revision)["contents"]
     assert "watering, plants" in content["text"]
     assert "- 1: water_plants\n- 2: plan_garden (prompt)" in content["text"]
 
@@ -192,8 +192,18 @@ def test_titles_go_to_revisions_that_have_them(client: TestClient, garden: Syste
     assert {"title" in thing for thing in things} == {revision != "2025-03-26"}
 
 
-@pytest.mark.parametrize("uri", ["skill://nothing", "skill://a/b", "file:///etc/passwd", "skill://\x00", "天"])
-def test_an_unknown_resource_is_an_error_with_the_code_of_its_revision(client: TestClient, uri: str) -> None:
+@pytest.mark.parametrize(
+    "uri",
+    [
+        *("tool-group://nothing", "tool-group://a/b", "skill://gardening", "skill://a/SKILL.md", "skill://\x00/a"),
+        *("skill://%00/a", "skill://%ff/a", "skill://../a", "skill://a//b", "skill://" + "a/" * 5000, "skill://"),
+        *("file:///etc/passwd", "天"),
+    ],
+    ids=lambda uri: uri[:20],
+)
+def test_an_unknown_resource_is_an_error_with_the_code_of_its_revision(
+    client: TestClient, garden: System, uri: str
+) -> None:
     named = f"=?base64?{base64.b64encode(uri.encode()).decode()}?="
     answer = ask(client, "resources/read", {"uri": uri}, STATELESS, **{"mcp-name": named})
     assert error(answer) == (400, INVALID_PARAMS)

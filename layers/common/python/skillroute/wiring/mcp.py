@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
     from starlette.routing import Route
 
+    from skillroute.agent_skills.served import ServedAgentSkills
     from skillroute.catalogue.read import ReadItems
     from skillroute.core.embedding.tokens import TokenCounter
     from skillroute.mail.read import Mail
     from skillroute.mcp.elsewhere import ToolsElsewhere
     from skillroute.mcp.prompts import CataloguePrompts
     from skillroute.mcp.remembered import Remembered
-    from skillroute.mcp.resources import SkillResources
+    from skillroute.mcp.resources import Resources
     from skillroute.mcp.tool import Tool
     from skillroute.skills.read import ReadSkills
     from skillroute.wiring.use_cases import Parts
@@ -104,10 +105,18 @@ class Mcp:
         return Remembered(summary, self._parts.feed, frozenset({TOOL_DOCUMENTS, SKILL_DOCUMENTS}))
 
     @cached_property
-    def resources(self) -> SkillResources:
-        from skillroute.mcp.resources import SkillResources
+    def resources(self) -> Resources:
+        from skillroute.mcp.agent_skills import AgentSkillResources
+        from skillroute.mcp.resources import Resources
+        from skillroute.mcp.tool_groups import ToolGroups
 
-        return SkillResources(self.read_skills)
+        return Resources(ToolGroups(self.read_skills), AgentSkillResources(self.agent_skills))
+
+    @cached_property
+    def agent_skills(self) -> ServedAgentSkills:
+        from skillroute.agent_skills.served import ServedAgentSkills
+
+        return ServedAgentSkills(self._parts.database)
 
     @cached_property
     def prompts(self) -> CataloguePrompts:
