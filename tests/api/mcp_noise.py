@@ -14,8 +14,8 @@ _METHODS = (
     "skills/list", "skills/get", "resources/directory/read",
 )  # fmt: skip
 _TOOLS = (
-    "search_tools", "get_tool_details", "search_servers_and_agents", "list_skills", "search_messages",
-    "search_messages_product", "read_message", "nothing",
+    "search_tools", "get_tool_details", "search_servers_and_agents", "list_tool_groups", "list_skills",
+    "search_messages", "search_messages_product", "read_message", "nothing",
 )  # fmt: skip
 # The first four are what organisations have.
 _WORDS = (

@@ -25,7 +25,7 @@ ARGUMENTS: dict[str, Any] = {
     "search_tools": {"query": "schedule a meeting with John tomorrow", "budget_tokens": 800},
     "get_tool_details": {"ids": [16]},
     "search_servers_and_agents": {"query": "calendar"},
-    "list_skills": {},
+    "list_tool_groups": {},
     "search_messages": {"project_key": "atlas-billing", "query": "deploy"},
     "search_messages_product": {"product_key": "atlas", "query": "deploy"},
 }

@@ -167,7 +167,7 @@ def test_each_organisation_finds_its_own_by_every_door(world: Any) -> None:
             "search_tools": call(client, "search_tools", {"query": "water", "detail": "full"}, **sent),
             "get_tool_details": call(client, "get_tool_details", {"ids": ids}, **sent),
             "search_servers_and_agents": call(client, "search_servers_and_agents", {"query": "water"}, **sent),
-            "list_skills": call(client, "list_skills", **sent),
+            "list_tool_groups": call(client, "list_tool_groups", **sent),
             "search_messages": call(client, "search_messages", {"project_key": name, "query": "water"}, **sent),
             "search_messages_product": call(
                 client, "search_messages_product", {"product_key": name, "query": "water"}, **sent

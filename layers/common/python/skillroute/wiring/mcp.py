@@ -59,14 +59,16 @@ class Mcp:
                 "search_tools": self._search_tools,
                 "get_tool_details": self._tool_details,
                 "search_servers_and_agents": self._servers_and_agents,
-                "list_skills": self._list_skills,
+                "list_tool_groups": self._list_tool_groups,
                 "search_messages": self._search_messages,
                 "search_messages_product": self._search_messages_product,
                 "read_message": self._read_message,
+                "list_skills": self._list_skills,
             },
             dict.fromkeys(("search_messages", "search_messages_product", "read_message"), "mail"),
             lambda _, caller: self.has_mail(caller),
             lambda name, caller: self.elsewhere(name, caller),
+            deprecated=frozenset({"list_skills"}),
         )
 
     @cached_property
@@ -173,8 +175,13 @@ class Mcp:
 
         return servers_and_agents(lambda request, caller: self._parts.registry_search(request, caller))
 
+    def _list_tool_groups(self) -> Tool:
+        from skillroute.mcp.tools.list_tool_groups import list_tool_groups
+
+        return list_tool_groups(self.read_skills)
+
     def _list_skills(self) -> Tool:
-        from skillroute.mcp.tools.list_skills import list_skills
+        from skillroute.mcp.tools.list_tool_groups import list_skills
 
         return list_skills(self.read_skills)
 
