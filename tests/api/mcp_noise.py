@@ -11,10 +11,11 @@ from tests.api.mcp_calls import META, REVISIONS, STATELESS
 _METHODS = (
     "initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read",
     "resources/templates/list", "prompts/list", "prompts/get", "notifications/initialized", "logging/setLevel", "x", "",
+    "skills/list", "skills/get", "resources/directory/read",
 )  # fmt: skip
 _TOOLS = (
-    "search_tools", "get_tool_details", "search_servers_and_agents", "list_skills", "search_messages",
-    "search_messages_product", "read_message", "nothing",
+    "search_tools", "get_tool_details", "search_servers_and_agents", "list_tool_groups", "list_skills",
+    "search_messages", "search_messages_product", "read_message", "nothing",
 )  # fmt: skip
 # The first four are what organisations have.
 _WORDS = (
@@ -81,10 +82,10 @@ class Noise:
         params: dict[str, Any] = {}
         if method == "tools/call":
             params = {"name": chance.choice(_TOOLS), "arguments": self._arguments()}
-        elif method == "resources/read":
-            params = {
-                "uri": chance.choice(["skill://orchard", "skill://meadow", f"skill://{self._word()}", self._word()])
-            }
+        elif method in {"resources/read", "skills/get", "resources/directory/read"}:
+            skills = [f"skill://{chance.choice(['orchard', 'meadow'])}/bees{end}" for end in ("/SKILL.md", "/a.md", "")]
+            groups = ["tool-group://orchard", "tool-group://meadow"]
+            params = {"uri": chance.choice([*groups, *skills, f"skill://{self._word()}", self._word()])}
         elif method == "prompts/get":
             params = {"name": chance.choice([f"plan-{number}", f"water-{number}", self._word()]), "arguments": {}}
         elif chance.random() < 0.3:

@@ -25,7 +25,7 @@ ARGUMENTS: dict[str, Any] = {
     "search_tools": {"query": "schedule a meeting with John tomorrow", "budget_tokens": 800},
     "get_tool_details": {"ids": [16]},
     "search_servers_and_agents": {"query": "calendar"},
-    "list_skills": {},
+    "list_tool_groups": {},
     "search_messages": {"project_key": "atlas-billing", "query": "deploy"},
     "search_messages_product": {"product_key": "atlas", "query": "deploy"},
 }
@@ -51,7 +51,7 @@ async def session(address: str, mode: str) -> dict[str, Any]:
         tools = (await client.list_tools()).tools
         called = {name: await client.call_tool(name, arguments) for name, arguments in ARGUMENTS.items()}
         [skill, *_] = (await client.list_resources()).resources
-        [template] = (await client.list_resource_templates()).resource_templates
+        [template, _] = (await client.list_resource_templates()).resource_templates
         [prompt, *_] = (await client.list_prompts()).prompts
         got = await client.get_prompt(prompt.name, {each.name: "x" for each in prompt.arguments or ()})
         return {
@@ -82,7 +82,7 @@ def assert_everything_is_there(got: dict[str, Any]) -> None:
 def test_the_official_client_gets_everything(running: Up, mode: str, revision: str) -> None:
     got = asyncio.run(session(url(running), mode))
     assert got["revision"] == revision
-    assert got["template"] == "skill://{id}"
+    assert got["template"] == "tool-group://{id}"
     assert_everything_is_there(got)
 
 

@@ -30,7 +30,7 @@ TOOLS = [
     "search_tools",
     "get_tool_details",
     "search_servers_and_agents",
-    "list_skills",
+    "list_tool_groups",
     "search_messages",
     "search_messages_product",
     "read_message",
@@ -80,7 +80,7 @@ ARGUMENTS: dict[str, Any] = {
     "search_tools": {"query": "water the plants"},
     "get_tool_details": {"ids": [1]},
     "search_servers_and_agents": {"query": "garden"},
-    "list_skills": {},
+    "list_tool_groups": {},
     "search_messages": {"project_key": "garden", "query": "roses"},
     "search_messages_product": {"product_key": "estate", "query": "roses"},
 }
@@ -153,7 +153,7 @@ def test_lists_say_how_long_they_may_be_kept_and_by_whom(client: TestClient, gar
         found = result(client, method)
         assert found["ttlMs"] > 0
         assert found["cacheScope"] == "private", "what is listed depends on who asks"
-    called = call(client, "list_skills")
+    called = call(client, "list_tool_groups")
     assert "ttlMs" not in called
 
 
@@ -172,12 +172,12 @@ def test_clients_that_hold_tools_back_are_asked_to_show_the_search(client: TestC
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_skills_are_resources(client: TestClient, garden: System, revision: str) -> None:
+def test_tool_groups_are_resources(client: TestClient, garden: System, revision: str) -> None:
     [listed] = result(client, "resources/list", None, revision)["resources"]
-    assert (listed["uri"], listed["name"]) == ("skill://gardening", "gardening")
-    [template] = result(client, "resources/templates/list", None, revision)["resourceTemplates"]
-    assert template["uriTemplate"] == "skill://{id}"
-    [content] = result(client, "resources/read", {"uri": "skill://gardening"}, revision)["contents"]
+    assert (listed["uri"], listed["name"]) == ("tool-group://gardening", "gardening")
+    templates = result(client, "resources/templates/list", None, revision)["resourceTemplates"]
+    assert [each["uriTemplate"] for each in templates] == ["tool-group://{id}", "skill://{+path}"]
+    [content] = result(client, "resources/read", {"uri": "tool-group://gardening"}, revision)["contents"]
     assert "watering, plants" in content["text"]
     assert "- 1: water_plants\n- 2: plan_garden (prompt)" in content["text"]
 
@@ -192,8 +192,18 @@ def test_titles_go_to_revisions_that_have_them(client: TestClient, garden: Syste
     assert {"title" in thing for thing in things} == {revision != "2025-03-26"}
 
 
-@pytest.mark.parametrize("uri", ["skill://nothing", "skill://a/b", "file:///etc/passwd", "skill://\x00", "天"])
-def test_an_unknown_resource_is_an_error_with_the_code_of_its_revision(client: TestClient, uri: str) -> None:
+@pytest.mark.parametrize(
+    "uri",
+    [
+        *("tool-group://nothing", "tool-group://a/b", "skill://gardening", "skill://a/SKILL.md", "skill://\x00/a"),
+        *("skill://%00/a", "skill://%ff/a", "skill://../a", "skill://a//b", "skill://" + "a/" * 5000, "skill://"),
+        *("file:///etc/passwd", "天"),
+    ],
+    ids=lambda uri: uri[:20],
+)
+def test_an_unknown_resource_is_an_error_with_the_code_of_its_revision(
+    client: TestClient, garden: System, uri: str
+) -> None:
     named = f"=?base64?{base64.b64encode(uri.encode()).decode()}?="
     answer = ask(client, "resources/read", {"uri": uri}, STATELESS, **{"mcp-name": named})
     assert error(answer) == (400, INVALID_PARAMS)
@@ -402,7 +412,7 @@ def test_an_answer_says_once_how_its_results_are_called(client: TestClient) -> N
         ("get_tool_details", {"ids": list(range(1, 30))}, "ids must be a list of 1..20 integers above 0"),
         ("search_servers_and_agents", {"query": "x", "limit": 0}, "limit must be 1..20"),
         ("search_servers_and_agents", {"query": "x", "kind": "tool"}, "kind must be one of server, agent"),
-        ("list_skills", {"offset": -1}, "offset must be 0..10000"),
+        ("list_tool_groups", {"offset": -1}, "offset must be 0..10000"),
         ("search_messages", {"query": "x"}, "project_key: is required"),
         ("search_messages", {"project_key": "nothing", "query": "x"}, "project_key: "),
         ("search_messages_product", {"product_key": "nothing", "query": "x"}, "product_key: "),
@@ -417,6 +427,20 @@ def test_wrong_arguments_are_an_error_that_a_model_can_mend(
     assert answer["isError"] is True
     assert said in answer["content"][0]["text"]
     assert "structuredContent" not in answer
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_former_name_of_a_tool_is_called_and_not_listed(client: TestClient, garden: System, revision: str) -> None:
+    now, before = (
+        json.loads(call(client, name, {"limit": 1}, revision)["content"][0]["text"])
+        for name in ("list_tool_groups", "list_skills")
+    )
+    assert [group["id"] for group in now["tool_groups"]] == ["gardening"]
+    assert before == {"skills": now["tool_groups"], "total": 1}
+    assert "list_skills" not in json.dumps(result(client, "tools/list", None, revision))
+    said = ask(client, "tools/call", {"name": "list_skill", "arguments": {}}, revision).json()["error"]["message"]
+    assert said.startswith("there is no tool 'list_skill'; there are search_tools, ")
+    assert "list_skills" not in said
 
 
 def test_numbers_as_text_are_taken_for_numbers(client: TestClient, garden: System) -> None:
@@ -442,7 +466,7 @@ def test_ids_whose_tools_have_no_room_are_omitted_and_not_missing(
 def test_nothing_found_says_what_to_do(client: TestClient, system: System) -> None:
     found = call(client, "search_tools", {"query": "water"})["structuredContent"]
     assert found["tools"] == []
-    assert "list_skills" in found["hint"]
+    assert "list_tool_groups" in found["hint"]
 
 
 def test_what_fails_on_the_way_is_said(client: TestClient, garden: System) -> None:
@@ -454,7 +478,7 @@ def test_what_fails_on_the_way_is_said(client: TestClient, garden: System) -> No
 
 def test_without_postgresql_a_call_says_so_and_lists_are_an_internal_error(client: TestClient, garden: System) -> None:
     garden.database.down = True
-    answer = call(client, "list_skills")
+    answer = call(client, "list_tool_groups")
     assert answer["isError"] is True
     assert answer["content"][0]["text"] == "PostgreSQL cannot be reached; try again in a few seconds"
     assert error(ask(client, "prompts/list")) == (200, -32603)
@@ -467,8 +491,8 @@ def test_what_nobody_foresaw_is_an_internal_error_that_says_nothing_else(
     def broken(*_: Any, **__: Any) -> Any:
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr("skillroute.mcp.tools.list_skills.parsed", broken)
-    answer = ask(client, "tools/call", {"name": "list_skills"})
+    monkeypatch.setattr("skillroute.mcp.tools.list_tool_groups.parsed", broken)
+    answer = ask(client, "tools/call", {"name": "list_tool_groups"})
     assert error(answer) == (500, -32603)
     assert "secret" not in answer.text
 
@@ -554,7 +578,7 @@ def test_an_unknown_tool_and_arguments_that_are_no_object_are_wrong_parameters(
     shared_client: TestClient, revision: str
 ) -> None:
     status = 400 if revision == STATELESS else 200
-    for params in ({"name": "nothing"}, {"name": "list_skills", "arguments": "x"}):
+    for params in ({"name": "nothing"}, {"name": "list_tool_groups", "arguments": "x"}):
         assert error(ask(shared_client, "tools/call", params, revision)) == (status, INVALID_PARAMS)
 
 
@@ -562,7 +586,7 @@ def changed(body: dict[str, Any], meta: Any) -> dict[str, Any]:
     return {**body, "params": {**body["params"], "_meta": meta}}
 
 
-CALL = request("tools/call", {"name": "list_skills"})
+CALL = request("tools/call", {"name": "list_tool_groups"})
 SENT = headers(CALL)
 
 
@@ -585,7 +609,7 @@ SENT = headers(CALL)
         (changed(CALL, None), SENT, INVALID_PARAMS),
         (changed(CALL, []), SENT, INVALID_PARAMS),
         (changed(CALL, {}), SENT, INVALID_PARAMS),
-        ({**CALL, "params": {"name": "list_skills"}}, SENT, INVALID_PARAMS),
+        ({**CALL, "params": {"name": "list_tool_groups"}}, SENT, INVALID_PARAMS),
     ],
 )
 def test_a_stateless_request_that_contradicts_itself_is_refused(
@@ -595,12 +619,14 @@ def test_a_stateless_request_that_contradicts_itself_is_refused(
 
 
 def test_a_name_in_base64_is_read(client: TestClient, garden: System) -> None:
-    found = result(client, "tools/call", {"name": "list_skills"}, **{"mcp-name": "=?base64?bGlzdF9za2lsbHM=?="})
+    found = result(
+        client, "tools/call", {"name": "list_tool_groups"}, **{"mcp-name": "=?base64?bGlzdF90b29sX2dyb3Vwcw==?="}
+    )
     assert found["structuredContent"]["total"] == 1
 
 
 def test_a_header_twice_is_refused(shared_client: TestClient) -> None:
-    twice = [*SENT.items(), ("mcp-name", "list_skills")]
+    twice = [*SENT.items(), ("mcp-name", "list_tool_groups")]
     assert error(shared_client.post("/mcp", json=CALL, headers=twice)) == (400, HEADER_MISMATCH)
 
 
@@ -655,8 +681,8 @@ def test_an_unforeseen_error_within_a_batch_leaves_the_other_answers(
     def broken(*_: Any, **__: Any) -> Any:
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr("skillroute.mcp.tools.list_skills.parsed", broken)
-    calls = [request("tools/call", {"name": name}, "2025-03-26") for name in ("list_skills", "get_tool_details")]
+    monkeypatch.setattr("skillroute.mcp.tools.list_tool_groups.parsed", broken)
+    calls = [request("tools/call", {"name": name}, "2025-03-26") for name in ("list_tool_groups", "get_tool_details")]
     answer = client.post("/mcp", json=[*calls, request("ping", None, "2025-03-26")])
     assert answer.status_code == 200
     assert "secret" not in answer.text
@@ -691,7 +717,7 @@ def test_the_time_of_a_batch_is_shared() -> None:
 def test_an_outage_within_a_tool_is_counted(client: TestClient, garden: System) -> None:
     garden.database.down = True
     before = counts().get("DatabaseUnavailable", 0)
-    assert call(client, "list_skills")["isError"] is True
+    assert call(client, "list_tool_groups")["isError"] is True
     assert counts()["DatabaseUnavailable"] == before + 1
 
 
@@ -717,11 +743,11 @@ def test_the_description_says_what_the_catalogue_holds_and_changes_only_with_it(
     assert described(client).endswith("The catalogue holds 1 tool.")
     system.assign(tool, **{skill: 0.9})
     before = described(client)
-    assert before.endswith("The catalogue holds 1 tool, by skill: gardening 1.")
+    assert before.endswith("The catalogue holds 1 tool, by tool group: gardening 1.")
     call(client, "search_tools", {"query": "water"})
     assert described(client) == before
     system.put("plan", type="prompt")
-    assert described(client).endswith("The catalogue holds 1 tool, 1 prompt, by skill: gardening 1.")
+    assert described(client).endswith("The catalogue holds 1 tool, 1 prompt, by tool group: gardening 1.")
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -748,7 +774,7 @@ def test_a_greeting_says_what_is_behind_and_does_not_wait_for_it(
     assert greeted.get("ttlMs") == (0 if revision == STATELESS else None)
     garden.database.down = False
     said = result(client, method, params, revision)["instructions"]
-    assert said.endswith("The catalogue holds 2 tools, 1 prompt, by skill: gardening 2.")
+    assert said.endswith("The catalogue holds 2 tools, 1 prompt, by tool group: gardening 2.")
 
 
 # Which tools are listed
@@ -799,8 +825,8 @@ def test_the_summary_of_a_large_catalogue_stays_short(client: TestClient, system
     for number, tool in enumerate(id_ for ids in tools for id_ in ids):
         system.assign(tool, **{system.create(f"skill_of_the_number_{number}").id: 0.9})
     summary = described(client).partition("The catalogue holds")[2]
-    assert summary.startswith(" 200 tools, by skill: skill_of_the_number_0 1, skill_of_the_number_1 1, ")
-    assert summary.endswith(" more skills.")
+    assert summary.startswith(" 200 tools, by tool group: skill_of_the_number_0 1, skill_of_the_number_1 1, ")
+    assert summary.endswith(" more tool groups.")
     assert system.parts.mcp.count_tokens(f"The catalogue holds{summary}") <= MAX_TOKENS
 
 

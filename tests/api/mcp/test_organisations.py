@@ -15,13 +15,14 @@ from skillroute.core.caller import Caller
 from skillroute.core.embedding.hashing import HashingEmbedder
 
 from tests.api.bad_tokens import KEYS, OURS, bearer
-from tests.api.mcp_calls import ask, call, result
+from tests.api.mcp_calls import ask, call, error, result
 from tests.api.mcp_noise import Noise
 from tests.api.one_app import app_over
 from tests.api.tokens import GARDENER, JWT, claims
 from tests.builders import System, lent_system, of_org
 from tests.conftest import fresh_database
 from tests.soak import SOAK
+from tests.worlds.agent_skills import agent_skill
 
 ACME, GLOBEX = "acme", "globex"
 SECRETS = {ACME: "zorblax", GLOBEX: "quimbly"}
@@ -47,6 +48,11 @@ def settle(system: System, org: str) -> list[int]:
     system.parts.registry.sync(
         "agent", [{"name": name, "description": f"Water {secret}.", "url": "https://a.test"}], mine
     )
+    bees = agent_skill(
+        f"{name}/bees", f"# {secret}\nWater the bees.", description=f"Water {secret}.", files={"a.md": secret}
+    )
+    shadowing = agent_skill("shared/bees", f"# {secret}", files={f"{secret}.md": "x"})
+    system.put_agent_skills(bees, shadowing, caller=mine)
     mail(system, mine, name, secret)
     return [*tools, *prompts]
 
@@ -68,6 +74,7 @@ def world(postgres_server, migrated_template, edge_indexes) -> Iterator[tuple[Te
         lent_system(url, edge_indexes, embedder=HashingEmbedder(), **JWT, jwt_keys=KEYS) as system,
     ):
         system.create("shared", description="What every garden needs.")
+        system.put_agent_skill("shared/bees", "What every garden needs.")
         ids = [*system.put("shared_tool"), *settle(system, ACME), *settle(system, GLOBEX)]
         yield TestClient(app_over(system), raise_server_exceptions=False), ids, system
 
@@ -106,6 +113,23 @@ def test_a_call_of_anothers_tool_is_of_no_tool(world: Any, org: str, other: str)
         assert answers[0] == {**answers[1], "message": answers[1]["message"].replace("prone", "prune")}
 
 
+@pytest.mark.parametrize(("org", "other"), [(ACME, "meadow"), (GLOBEX, "orchard")])
+def test_anothers_agent_skill_is_unknown(world: Any, org: str, other: str) -> None:
+    client, _, _ = world
+    for method, path in (
+        ("skills/get", "bees/SKILL.md"),
+        ("resources/read", "bees/SKILL.md"),
+        ("resources/read", "bees/a.md"),
+        ("resources/directory/read", "bees"),
+    ):
+        answers = [
+            ask(client, method, {"uri": f"skill://{place}/{path}"}, **token(org)) for place in (other, "nowhere")
+        ]
+        assert [error(answer) for answer in answers] == [(400, -32602)] * 2
+        said = [answer.json()["error"]["message"] for answer in answers]
+        assert said[0] == said[1].replace("nowhere", other)
+
+
 @pytest.mark.parametrize("org", [ACME, GLOBEX])
 def test_noise_is_answered_by_the_protocol_and_reveals_nothing(world: Any, org: str) -> None:
     client, ids, _ = world
@@ -134,12 +158,16 @@ def test_each_organisation_finds_its_own_by_every_door(world: Any) -> None:
         answers = {
             "tools/list": result(client, "tools/list", **sent)["tools"][0]["description"],
             "resources/list": result(client, "resources/list", **sent),
-            "resources/read": result(client, "resources/read", {"uri": f"skill://{name}"}, **sent),
+            "resources/read": result(client, "resources/read", {"uri": f"tool-group://{name}"}, **sent),
             "prompts/list": result(client, "prompts/list", **sent),
+            "skills/list": ask(client, "skills/list", **sent).json(),
+            "skills/get": ask(client, "skills/get", {"uri": f"skill://{name}/bees/SKILL.md"}, **sent).json(),
+            "a file": result(client, "resources/read", {"uri": f"skill://{name}/bees/a.md"}, **sent),
+            "a directory": ask(client, "resources/directory/read", {"uri": "skill://shared/bees"}, **sent).json(),
             "search_tools": call(client, "search_tools", {"query": "water", "detail": "full"}, **sent),
             "get_tool_details": call(client, "get_tool_details", {"ids": ids}, **sent),
             "search_servers_and_agents": call(client, "search_servers_and_agents", {"query": "water"}, **sent),
-            "list_skills": call(client, "list_skills", **sent),
+            "list_tool_groups": call(client, "list_tool_groups", **sent),
             "search_messages": call(client, "search_messages", {"project_key": name, "query": "water"}, **sent),
             "search_messages_product": call(
                 client, "search_messages_product", {"product_key": name, "query": "water"}, **sent
@@ -157,16 +185,18 @@ def test_what_one_organisation_writes_changes_no_byte_of_what_the_other_reads(wo
     client, _, system = world
 
     def read(org: str) -> list[Any]:
-        lists = [ask(client, f"{each}/list", None, **token(org)) for each in ("tools", "resources", "prompts")]
+        kinds = ("tools", "resources", "prompts", "skills")
+        lists = [ask(client, f"{each}/list", None, **token(org)) for each in kinds]
         called = call(client, "search_tools", {"query": "water", "limit": 50, "detail": "full"}, **token(org))
         return [*(each.json()["result"] for each in lists), called]
 
     globex, acme = read(GLOBEX), read(ACME)
     skill = system.create("pond", of_org(ACME)).id
     system.assign(system.put("water_lilies", caller=of_org(ACME))[0], of_org(ACME), **{skill: 0.9})
+    system.put_agent_skill("pond/water-lilies", caller=of_org(ACME))
     assert read(GLOBEX) == globex
-    tools, resources, prompts, found = (after == before for after, before in zip(read(ACME), acme, strict=True))
-    assert (tools, resources, prompts, found) == (False, False, True, False)
+    tools, resources, prompts, skills, found = (after == before for after, before in zip(read(ACME), acme, strict=True))
+    assert (tools, resources, prompts, skills, found) == (False, False, True, False, False)
 
 
 @pytest.mark.parametrize("asked", [{}, {"authorization": "Bearer nonsense"}], ids=["no token", "a bad one"])

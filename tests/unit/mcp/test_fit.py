@@ -202,7 +202,7 @@ def test_nothing_of_a_type_says_that_there_may_be_others() -> None:
 def test_a_server_that_has_nothing_is_named() -> None:
     nothing = LimitedSearchResponse.model_construct(**dict(found([], no_match=True)), unknown_servers=["gitbub"])
     shown = answer(nothing, "name", [byte_limit()], by_budget=False)
-    assert shown["hint"] == "No server is called gitbub: leave server out, or see list_skills."
+    assert shown["hint"] == "No server is called gitbub: leave server out, or see list_tool_groups."
 
 
 def test_what_a_tokenizer_sees_differently_as_a_whole_is_taken_back() -> None:

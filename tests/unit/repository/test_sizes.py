@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[3]
 SUFFIXES = {".py", ".sql"}
 # Lines of Python and SQL, with room for a tenth when they were set (2026-11-27).
 LINES = {
-    "layers/common/python/skillroute/agent_skills": 2_000,
+    "layers/common/python/skillroute/agent_skills": 2_350,
     "layers/common/python/skillroute/catalogue": 3_500,
     "layers/common/python/skillroute/core": 24_800,
     "layers/common/python/skillroute/mail": 7_700,

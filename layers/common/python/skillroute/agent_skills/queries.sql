@@ -1,6 +1,7 @@
 -- Agent Skills: folders with a SKILL.md.
 
 -- name: agent_skill_states
+-- plan: custom
 -- What is stored under an organisation's own paths, with the hashes of the texts that are searched.
 SELECT s.path, s.content_hash,
        array(SELECT d.text_hash FROM mcp.agent_skill_pieces p
@@ -25,6 +26,7 @@ WHERE s.content_hash <> excluded.content_hash
 RETURNING s.path, s.xmax = 0
 
 -- name: agent_skill_ids
+-- plan: custom
 SELECT s.path, s.id FROM mcp.agent_skills s WHERE s.path = ANY (:paths::text[]) AND {{own_by_index s.org_id}}
 
 -- name: delete_agent_skill_files

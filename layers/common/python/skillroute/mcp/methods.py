@@ -21,7 +21,7 @@ from skillroute.mcp.toolbox import Toolbox, failed
 
 if TYPE_CHECKING:
     from skillroute.mcp.prompts import CataloguePrompts
-    from skillroute.mcp.resources import SkillResources
+    from skillroute.mcp.resources import Resources
 
 _NAME, _TITLE = "skillroute", "Skillroute"
 
@@ -30,6 +30,9 @@ INSTRUCTIONS = (
     "and get_tool_details for the schema of what you want to call."
 )
 CAPABILITIES: Json = {"tools": {}, "resources": {}, "prompts": {}}
+
+SKILLS_EXTENSION = "io.modelcontextprotocol/skills"
+"""Of revisions from 2026-07-28 on: https://github.com/modelcontextprotocol/ext-skills."""
 
 LISTS_TTL_MS = 60_000
 """How long clients may keep lists: they change when the catalogue does."""
@@ -60,7 +63,7 @@ class Methods:
     def __init__(
         self,
         toolbox: Toolbox,
-        resources: Callable[[], SkillResources],
+        resources: Callable[[], Resources],
         prompts: Callable[[], CataloguePrompts],
         work: Work,
         summary: Callable[[Caller], str],
@@ -81,7 +84,13 @@ class Methods:
             "ping": (lambda *_: {}, {}),
         }
         self._of_stateless: dict[str, tuple[Answer, Json]] = {
-            "server/discover": (lambda _, asked, __: _discovered(*self._instructions(asked)), _PRIVATE)
+            "server/discover": (lambda _, asked, __: _discovered(*self._instructions(asked)), _PRIVATE),
+            "skills/list": (lambda params, asked, _: resources().agent_skills.page(params, asked.caller), _PRIVATE),
+            "skills/get": (lambda params, asked, _: resources().agent_skills.get(params, asked.caller), _PRIVATE),
+            "resources/directory/read": (
+                lambda params, asked, _: resources().agent_skills.directory(params, asked.caller),
+                {},
+            ),
         }
 
     def answer(self, message: Message, asked: Asked, revision: Revision) -> Json:
@@ -153,5 +162,6 @@ def _server(revision: Revision) -> Json:
 
 
 def _discovered(instructions: str, is_whole: bool) -> Json:
-    found = {"supportedVersions": list(ALL), "capabilities": CAPABILITIES, "instructions": instructions}
+    capabilities = {**CAPABILITIES, "extensions": {SKILLS_EXTENSION: {"directoryRead": True}}}
+    found = {"supportedVersions": list(ALL), "capabilities": capabilities, "instructions": instructions}
     return found if is_whole else {**found, "ttlMs": 0}

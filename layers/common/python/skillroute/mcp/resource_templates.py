@@ -8,9 +8,14 @@ TYPE = "text/markdown"
 
 TEMPLATES: list[Json] = [
     {
-        "uriTemplate": "skill://{id}",
-        "name": "skill",
-        "description": "A skill of the catalogue: what it is for, and its tools with their ids.",
+        "uriTemplate": "tool-group://{id}",
+        "name": "tool-group",
+        "description": "A group of tools of the catalogue: its purpose, and its tools with their ids.",
         "mimeType": TYPE,
-    }
+    },
+    {
+        "uriTemplate": "skill://{+path}",
+        "name": "agent-skill",
+        "description": "A file of an Agent Skill; the skill's instructions are in its SKILL.md.",
+    },
 ]

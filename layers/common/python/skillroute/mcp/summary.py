@@ -17,7 +17,7 @@ _MAX_SKILLS = 100
 
 
 class CatalogueSummary:
-    """Tells how many tools a caller sees, and in which skills most of them are.
+    """Tells how many tools a caller sees, and in which tool groups most of them are.
 
     It depends on nothing but what the caller sees, so it stays the same to the letter until that changes, and prompts
     that begin with it stay in caches.
@@ -44,8 +44,8 @@ class CatalogueSummary:
         low, high, found = 1, len(sizes), None
         while low <= high:
             middle = (low + high) // 2
-            rest = f", and {_counted(total - middle, 'more skill')}" if total > middle else ""
-            text = f"{held}, by skill: {', '.join(sizes[:middle])}{rest}."
+            rest = f", and {_counted(total - middle, 'more tool group')}" if total > middle else ""
+            text = f"{held}, by tool group: {', '.join(sizes[:middle])}{rest}."
             if self._count_tokens(text) <= MAX_TOKENS:
                 low, found = middle + 1, text
             else:

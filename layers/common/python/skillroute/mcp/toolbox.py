@@ -37,6 +37,8 @@ class Toolbox:
     elsewhere : callable
         Returns where a tool is called that is none of these; None where the caller sees none of the name. Raises
         `DependencyUnavailable`.
+    deprecated : frozenset of str
+        Former names of tools, which are called by clients that know them, and listed for none.
     """
 
     def __init__(
@@ -45,7 +47,10 @@ class Toolbox:
         group_of: Mapping[str, str] = MappingProxyType({}),
         has_use: Callable[[str, Caller], bool] = lambda *_: True,
         elsewhere: Callable[[str, Caller], str | None] = lambda *_: None,
+        *,
+        deprecated: frozenset[str] = frozenset(),
     ) -> None:
+        self._listed = [name for name in makers if name not in deprecated]
         self._elsewhere = elsewhere
         self._makers = makers
         self._group_of = group_of
@@ -62,7 +67,7 @@ class Toolbox:
         reading = _Reading(asked.caller)
         groups = set(self._group_of.values()) - asked.groups
         useless = {group for group in sorted(groups) if reading(partial(self._has_use, group)) is False}
-        for name in self._makers:
+        for name in self._listed:
             if self._group_of.get(name) in useless:
                 continue
             tool = self._tool(name)
@@ -103,7 +108,7 @@ class Toolbox:
             outage.note(error)
             return failed(outage.advice(error))
         if where is None:
-            there = f"there are {', '.join(self._makers)}; search_tools finds those of other servers"
+            there = f"there are {', '.join(self._listed)}; search_tools finds those of other servers"
             raise RpcError(INVALID_PARAMS, f"there is no tool {quoted(name)}; {there}")
         return failed(where)
 

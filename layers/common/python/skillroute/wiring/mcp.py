@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
     from starlette.routing import Route
 
+    from skillroute.agent_skills.served import ServedAgentSkills
     from skillroute.catalogue.read import ReadItems
     from skillroute.core.embedding.tokens import TokenCounter
     from skillroute.mail.read import Mail
     from skillroute.mcp.elsewhere import ToolsElsewhere
     from skillroute.mcp.prompts import CataloguePrompts
     from skillroute.mcp.remembered import Remembered
-    from skillroute.mcp.resources import SkillResources
+    from skillroute.mcp.resources import Resources
     from skillroute.mcp.tool import Tool
     from skillroute.skills.read import ReadSkills
     from skillroute.wiring.use_cases import Parts
@@ -58,14 +59,16 @@ class Mcp:
                 "search_tools": self._search_tools,
                 "get_tool_details": self._tool_details,
                 "search_servers_and_agents": self._servers_and_agents,
-                "list_skills": self._list_skills,
+                "list_tool_groups": self._list_tool_groups,
                 "search_messages": self._search_messages,
                 "search_messages_product": self._search_messages_product,
                 "read_message": self._read_message,
+                "list_skills": self._list_skills,
             },
             dict.fromkeys(("search_messages", "search_messages_product", "read_message"), "mail"),
             lambda _, caller: self.has_mail(caller),
             lambda name, caller: self.elsewhere(name, caller),
+            deprecated=frozenset({"list_skills"}),
         )
 
     @cached_property
@@ -104,10 +107,18 @@ class Mcp:
         return Remembered(summary, self._parts.feed, frozenset({TOOL_DOCUMENTS, SKILL_DOCUMENTS}))
 
     @cached_property
-    def resources(self) -> SkillResources:
-        from skillroute.mcp.resources import SkillResources
+    def resources(self) -> Resources:
+        from skillroute.mcp.agent_skills import AgentSkillResources
+        from skillroute.mcp.resources import Resources
+        from skillroute.mcp.tool_groups import ToolGroups
 
-        return SkillResources(self.read_skills)
+        return Resources(ToolGroups(self.read_skills), AgentSkillResources(self.agent_skills))
+
+    @cached_property
+    def agent_skills(self) -> ServedAgentSkills:
+        from skillroute.agent_skills.served import ServedAgentSkills
+
+        return ServedAgentSkills(self._parts.database)
 
     @cached_property
     def prompts(self) -> CataloguePrompts:
@@ -164,8 +175,13 @@ class Mcp:
 
         return servers_and_agents(lambda request, caller: self._parts.registry_search(request, caller))
 
+    def _list_tool_groups(self) -> Tool:
+        from skillroute.mcp.tools.list_tool_groups import list_tool_groups
+
+        return list_tool_groups(self.read_skills)
+
     def _list_skills(self) -> Tool:
-        from skillroute.mcp.tools.list_skills import list_skills
+        from skillroute.mcp.tools.list_tool_groups import list_skills
 
         return list_skills(self.read_skills)
 

@@ -229,9 +229,11 @@ def _hint(found: SearchResponse, item_type: ItemType | None) -> str | None:
     if found.metadata.degraded:
         return "The search did not fully work: try again in a minute."
     if isinstance(found, LimitedSearchResponse | NeedsSearchResponse) and found.unknown_servers:
-        return f"No server is called {', '.join(found.unknown_servers)}: leave server out, or see list_skills."
+        return f"No server is called {', '.join(found.unknown_servers)}: leave server out, or see list_tool_groups."
     if item_type is not None:
         return f"Nothing of type {item_type} is found: without item_type there may be something."
     if found.matched_skills and not found.metadata.language_unknown_to_model:
-        return f"No tool fits; nearest is the skill {found.matched_skills[0].id}: ask for what it does."
-    return ask_in_english(found.metadata) or "No tool fits: ask in other words, or see list_skills for what there is."
+        return f"No tool fits; nearest is the tool group {found.matched_skills[0].id}: ask for what it does."
+    return (
+        ask_in_english(found.metadata) or "No tool fits: ask in other words, or see list_tool_groups for what there is."
+    )
