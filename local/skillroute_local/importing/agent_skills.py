@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from skillroute.agent_skills.schemas import MAX_FILE_BYTES
 
-from skillroute_local.importing.content import SKILL_FILE, Content, Folder, read_bounded
+from skillroute_local.importing.archives import Unpacked
+from skillroute_local.importing.content import SKILL_FILE, Archive, Content, Folder, read_bounded
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row, Scope, SkillPath, Unreadable
 from skillroute_local.importing.skill_files import Room, files_of, read_files
 from skillroute_local.importing.skill_folders import MAX_DEPTH, SkillFolders
@@ -25,12 +26,17 @@ _NO_SEGMENT = re.compile(r"[^A-Za-z0-9._~-]+")
 
 
 def is_folder(content: Content) -> bool:
-    """Return whether a source is a folder."""
-    return isinstance(content, Folder)
+    """Return whether a source is a folder, or an archive of one."""
+    return isinstance(content, Folder | Archive)
 
 
 def read_folder(content: Content, choices: Choices, refuse: Refuse) -> Reading:
     """Return the skills of a folder: its own, or those of the folders in it; files are read as they are asked for."""
+    if isinstance(content, Archive):
+        unpacked = Unpacked(content.path)
+        reading = read_root(unpacked.root, choices, refuse)
+        rows = _keeping(unpacked, reading.rows)
+        return replace(reading, rows=rows, former=None, left_out=[*unpacked.left_out, *reading.left_out])
     return read_root(content.path.resolve(), choices, refuse)
 
 
@@ -59,6 +65,12 @@ def read_root(root: Path, choices: Choices, refuse: Refuse) -> Reading:
         notes=[f"{skill.where}: {note}" for skill in found for note in skill.text.notes],
         left_out=[f"{skill.where}: {reason}" for skill in found for reason in skill.room.reasons()],
     )
+
+
+def _keeping(kept: object, rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield rows whose files are in a folder that is there as long as an object is."""
+    yield from rows
+    del kept
 
 
 def skill_path(*names: str | None) -> str:
