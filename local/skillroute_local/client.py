@@ -35,12 +35,15 @@ One that never answered is not there, which waiting does not change.
 ONCE = api.Retry(attempts=1)
 """Of what somebody waits for who would rather have nothing."""
 
-Written = Literal["items", "servers", "agents", "projects", "products", "mail_agents", "messages", "lines"]
+Written = Literal[
+    "items", "agent_skills", "servers", "agents", "projects", "products", "mail_agents", "messages", "lines"
+]
 """The kinds of things that can be written, mostly from files; lines are those of an export."""
 
 Resource = Literal[
-    "skills", "suggestions", "tools", "servers", "agents", "projects", "products", "mail_agents", "messages"
-]
+    "skills", "suggestions", "tools", "agent_skills", "servers", "agents", "projects", "products", "mail_agents",
+    "messages"
+]  # fmt: skip
 """The kinds of things that can be read, as the client package calls them."""
 
 
@@ -214,6 +217,10 @@ class Client:
     def entities(self, kind: Literal["servers", "agents"], *, limit: int, offset: int) -> list[dict[str, Any]]:
         """Return a page of servers or of agents."""
         return self.page(kind, limit=limit, offset=offset, where={})[0]
+
+    def agent_skills(self, *, limit: int, offset: int) -> list[dict[str, Any]]:
+        """Return a page of Agent Skills."""
+        return self.page("agent_skills", limit=limit, offset=offset, where={})[0]
 
     def health(self) -> dict[str, Any]:
         """Return how the parts stand."""

@@ -7,6 +7,8 @@ import signal
 import sys
 from pathlib import Path
 
+from skillroute_client import Skillroute
+
 from tests.e2e.processes import Running, Up, cli, environment, eventually
 
 _CLI = "import sys; sys.argv[0] = 'skillroute'; from skillroute_local.cli import main; main()"
@@ -92,7 +94,7 @@ def test_operations_of_an_openapi_document_are_found(running: Up, tmp_path: Path
     }
 
 
-def test_agent_skills_are_found_like_everything_else(running: Up, tmp_path: Path) -> None:
+def test_agent_skills_are_found_by_their_bodies(running: Up, tmp_path: Path) -> None:
     folder = tmp_path / "toolbox" / "knots"
     folder.mkdir(parents=True)
     text = "---\nname: knots\ndescription: Tie nautical knots such as the bowline.\n---\nTake a rope.\n"
@@ -100,11 +102,13 @@ def test_agent_skills_are_found_like_everything_else(running: Up, tmp_path: Path
 
     done = cli(running.home.path, "import", str(tmp_path / "toolbox"))
 
-    assert (done.returncode, done.stdout) == (0, "1 created, 0 updated, 0 unchanged, 0 failed\n")
-    [item] = running.items(tag="agent-skill")
-    assert (item["type"], item["server"], item["metadata"]["instructions"]) == ("resource", "toolbox", "Take a rope.")
-    [found, *_] = running.search("how do I tie a bowline", strategy="direct")["tools"]
-    assert (found["name"], found["type"]) == ("knots", "resource")
+    assert (done.returncode, done.stdout) == (0, "agent skills: 1 created, 0 updated, 0 unchanged, 0 failed\n")
+    with Skillroute(running.url) as client:
+        [skill] = client.agent_skills.list()
+        assert client.agent_skills.file(skill.id, skill.files[0].digest) == text.encode()
+        # A word of its body that its description does not have.
+        [found, *_] = client.search_agent_skills("take a rope").agent_skills
+    assert (skill.path, found.path, found.matched.part) == ("knots", "knots", "body")
 
 
 def test_mcp_servers_are_imported_and_registered(running: Up, tmp_path: Path) -> None:

@@ -1,175 +1,114 @@
-"""Agent Skills: folders with a `SKILL.md`, whose front matter has a name and a description. They become resources."""
+"""Agent Skills: folders with a `SKILL.md`, with all their files."""
 
 from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skillroute_local.importing.content import SKILL_FILE, Content, Folder, read_bounded
-from skillroute_local.importing.front_matter import read_front_matter
-from skillroute_local.importing.model import Choices, Reading, Refuse, Row, Scope, Unreadable
-from skillroute_local.importing.skill_folders import LEFT_OUT, MAX_DEPTH, SkillFolders
+from skillroute.agent_skills.schemas import MAX_FILE_BYTES
+
+from skillroute_local.importing.archives import Unpacked
+from skillroute_local.importing.content import SKILL_FILE, Archive, Content, Folder, read_bounded
+from skillroute_local.importing.model import Choices, Reading, Refuse, Row, Scope, SkillPath, Unreadable
+from skillroute_local.importing.skill_files import Room, files_of, read_files
+from skillroute_local.importing.skill_folders import MAX_DEPTH, SkillFolders
+from skillroute_local.importing.skill_text import SkillText, read_skill_text
 from skillroute_local.importing.values import size_of
 
-TAG = "agent-skill"
-"""The tag of every resource that is an Agent Skill."""
+FORMER_TAG = "agent-skill"
+"""The tag of the resources as which former imports wrote Agent Skills."""
 
-MAX_SKILL_BYTES = 1024 * 1024
-"""Of a SKILL.md. Its instructions are kept as far as `MAX_INSTRUCTIONS`."""
-
-MAX_INSTRUCTIONS = 100_000
-"""Bytes of the instructions that the catalogue keeps; an item has at most 256 KB."""
-
-_MAX_FILES = 200
-_FRONT_MATTER = "front matter: YAML with name and description between two ---"
-_MAX_DESCRIPTION = 1_000  # of one that is taken from the instructions
+_NO_SEGMENT = re.compile(r"[^A-Za-z0-9._~-]+")
 
 
 def is_folder(content: Content) -> bool:
-    """Return whether a source is a folder."""
-    return isinstance(content, Folder)
+    """Return whether a source is a folder, or an archive of one."""
+    return isinstance(content, Folder | Archive)
 
 
 def read_folder(content: Content, choices: Choices, refuse: Refuse) -> Reading:
-    """Return the skills of a folder: its own, or those of the folders in it.
+    """Return the skills of a folder: its own, or those of the folders in it; files are read as they are asked for."""
+    if isinstance(content, Archive):
+        unpacked = Unpacked(content.path)
+        reading = read_root(unpacked.root, choices, refuse)
+        rows = _keeping(unpacked, reading.rows)
+        return replace(reading, rows=rows, former=None, left_out=[*unpacked.left_out, *reading.left_out])
+    return read_root(content.path.resolve(), choices, refuse)
 
-    Unless another one is chosen, their `server` is the name of the folder that holds the skills' folders.
-    """
-    root = content.path.resolve()
+
+def read_root(root: Path, choices: Choices, refuse: Refuse) -> Reading:
+    """Return the skills of a folder. The path of each is its place below it, behind the server that is chosen."""
     is_one = os.path.lexists(root / SKILL_FILE) and not (root / SKILL_FILE).is_dir()
     base = root.parent if is_one else root
-    server = choices.server or base.name or "skills"
-    rows = []
-    notes: list[str] = []
-    left_out: list[str] = []
+    found: list[_Found] = []
     is_empty = True
     for folder in [root] if is_one else SkillFolders(root, refuse):
         where, is_empty = f"{folder.relative_to(base.parent).as_posix()}/{SKILL_FILE}", False
         try:
-            skill = _read(folder, where)
-            value = _resource(skill, folder, server)
+            found.append(_read(folder, root, where, skill_path(choices.server, *folder.relative_to(base).parts[:-1])))
         except Unreadable as error:
             # Nobody knows its name: that of its folder may be another one.
-            refuse(error.where, error.reason)
-        else:
-            rows.append(Row("items", where, value, size_of(value)))
-            notes += [f"{where}: {note}" for note in skill.notes]
-            if "instructions_cut" in value["metadata"]:
-                left_out.append(f"{where}: left out: what its instructions have beyond {MAX_INSTRUCTIONS:,} bytes")
+            refuse(error.where if error.where.startswith(where) else where, error.reason)
     if is_empty:
         refuse(f"{root.name}/", f"there is no {SKILL_FILE} in it, nor in its folders to a depth of {MAX_DEPTH}")
-    scopes = () if is_one else (Scope(server, "resource", TAG),)
     return Reading(
-        "items",
-        rows,
-        sum(row.size for row in rows),
-        scopes=scopes,
+        "agent_skills",
+        _rows(found, refuse),
+        sum(sum(skill.room.sizes.values()) for skill in found),
         partial="it is one skill" if is_one else None,
-        notes=notes,
-        left_out=left_out,
+        below=skill_path(choices.server) if choices.server else None,
+        former=Scope(choices.server or base.name or "skills", "resource", FORMER_TAG),
+        notes=[f"{skill.where}: {note}" for skill in found for note in skill.text.notes],
+        left_out=[f"{skill.where}: {reason}" for skill in found for reason in skill.room.reasons()],
     )
 
 
+def _keeping(kept: object, rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield rows whose files are in a folder that is there as long as an object is."""
+    yield from rows
+    del kept
+
+
+def skill_path(*names: str | None) -> str:
+    """Return names as the path of Agent Skills has them, the first in small letters; empty where there are none."""
+    first, *others = [_NO_SEGMENT.sub("-", name).strip("-") or "-" for name in names if name] or [""]
+    return "/".join((first.lower(), *others))
+
+
 @dataclass(frozen=True, slots=True)
-class _Skill:
-    name: str
-    description: str
-    instructions: str
-    front: dict[str, Any]
-    notes: list[str]
+class _Found:
+    """A skill that was found, its other files not read yet."""
+
+    folder: Path
+    where: str
+    path: str
+    content: bytes
+    text: SkillText
+    room: Room
+
+    def value(self) -> dict[str, Any]:
+        """Read its files, and return it as the route takes it. Raises `Unreadable`."""
+        files = list(read_files(self.folder, self.room, self.content))
+        return {"path": self.path, "frontmatter": self.text.front, "files": files}
 
 
-def _read(folder: Path, where: str) -> _Skill:
-    """Return what a SKILL.md says. Raises `Unreadable` with the line, or the field of the front matter.
-
-    As Claude Code has it, the folder's name stands in for a name, and the first paragraph for a description.
-    """
-    try:
-        text = read_bounded(folder / SKILL_FILE, MAX_SKILL_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Unreadable(where, f"is not UTF-8: {error.reason} at byte {error.start}") from None
-    except Unreadable as error:
-        raise Unreadable(where, error.reason) from None
-    front, instructions, problem = _parts(text, where)
-    notes = [f"its front matter is not YAML, and was read line by line: {problem}"] if problem else []
-    texts: dict[str, str] = {}
-    for field, otherwise, source in (
-        ("name", folder.name, "that of its folder"),
-        ("description", _first_paragraph(instructions), "the first paragraph"),
-    ):
-        texts[field] = _text(front, field, where) or otherwise
-        if not texts[field]:
-            at = f"{where}:1" if not front else where
-            missing = f"{field}: must be a text in the front matter"
-            raise Unreadable(at, missing if front else f"must begin with {_FRONT_MATTER}")
-        if not _text(front, field, where):
-            notes.append(f"its front matter has no {field}: {source} is taken")
-    return _Skill(texts["name"], texts["description"], instructions, front, notes)
+def _read(folder: Path, root: Path, where: str, above: str) -> _Found:
+    """Return the skill of a folder. Raises `Unreadable` with the line, or the field of the front matter."""
+    content = read_bounded(folder / SKILL_FILE, MAX_FILE_BYTES)
+    text = read_skill_text(content, folder.name, where)
+    path = f"{above}/{text.name}" if above else text.name
+    return _Found(folder, where, path, content, text, files_of(folder, root, len(content)))
 
 
-def _resource(skill: _Skill, folder: Path, server: str) -> dict[str, Any]:
-    """Return a skill as a resource."""
-    name, description, instructions, front = skill.name, skill.description, skill.instructions, skill.front
-    kept = instructions.encode()[:MAX_INSTRUCTIONS].decode(errors="ignore")
-    metadata: dict[str, Any] = {
-        "uri": f"skill://{name}/{SKILL_FILE}",
-        "mimeType": "text/markdown",
-        "instructions": kept,
-        "files": _files(folder),
-    }
-    for key, value in front.items():
-        if key not in {"name", "description"} and value is not None:
-            metadata.setdefault(key.replace("-", "_"), value)
-    if kept != instructions:
-        metadata["instructions_cut"] = True
-    return {
-        "type": "resource",
-        "server": server,
-        "name": name,
-        "description": description,
-        "tags": [TAG],
-        "metadata": metadata,
-    }
-
-
-def _parts(text: str, where: str) -> tuple[dict[str, Any], str, str | None]:
-    """Return the front matter, what follows it, and why the one is no YAML where it is none."""
-    lines = text.splitlines(keepends=True)
-    if not lines or lines[0].rstrip() != "---":
-        return {}, text.strip(), None
-    end = next((place for place, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)
-    if end is None:
-        raise Unreadable(f"{where}:1", f"must begin with {_FRONT_MATTER}")
-    front, problem = read_front_matter("".join(lines[1:end]), where)
-    return front, "".join(lines[end + 1 :]).strip(), problem
-
-
-def _text(front: dict[str, Any], field: str, where: str) -> str:
-    """Return a text of the front matter, empty where it has none. Raises `Unreadable` where it is something else."""
-    value = front.get(field)
-    if isinstance(value, list | dict):
-        raise Unreadable(where, f"{field}: must be a text in the front matter")
-    return "" if value is None else str(value).strip()
-
-
-def _first_paragraph(instructions: str) -> str:
-    """Return the first text of the instructions that is no heading."""
-    for paragraph in re.split(r"\n\s*\n", instructions):
-        text = " ".join(line.strip() for line in paragraph.splitlines() if not line.startswith("#")).strip()
-        if text:
-            return text[:_MAX_DESCRIPTION]
-    return ""
-
-
-def _files(folder: Path) -> list[str]:
-    """Return what else is in a skill's folder, as paths within it."""
-    found: list[str] = []
-    for current, folders, files in os.walk(folder):
-        folders[:] = sorted(set(folders) - LEFT_OUT)
-        found += [(Path(current) / name).relative_to(folder).as_posix() for name in sorted(files)]
-        if len(found) > _MAX_FILES:
-            break
-    return [name for name in found if name != SKILL_FILE][:_MAX_FILES]
+def _rows(found: Sequence[_Found], refuse: Refuse) -> Iterator[Row]:
+    for skill in found:
+        try:
+            value = skill.value()
+        except Unreadable as error:  # changed since it was looked at
+            refuse(skill.where, str(error), SkillPath(skill.path))
+        else:
+            yield Row("agent_skills", skill.where, value, size_of(value))

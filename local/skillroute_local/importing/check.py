@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from skillroute.agent_skills.schemas import AgentSkillGiven, read_agent_skill
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.schemas import read_item
 from skillroute.core.errors.model import InvalidInput
 from skillroute.registry.schemas import EntityGiven, read_agent, read_server
 
 from skillroute_local.client import Written
-from skillroute_local.importing.model import Refuse, Row
+from skillroute_local.importing.model import About, Refuse, Row, SkillPath
 
-Content = ItemContent | EntityGiven | None
+Content = ItemContent | AgentSkillGiven | EntityGiven | None
 """A row as the catalogue or the registry would store it; None of mail, which only the API reads."""
 
 
@@ -47,6 +48,8 @@ def _content(row: Row) -> Content:
     match row.kind:
         case "items":
             return read_item(row.value)
+        case "agent_skills":
+            return read_agent_skill(row.value)
         case "servers":
             return read_server(row.value)
         case "agents":
@@ -65,8 +68,10 @@ def _named_by(row: Row) -> str:
     return "name: the same server, type and name" if row.kind == "items" else "path: the same path"
 
 
-def _key_of(row: Row) -> ItemKey | None:
-    """Return which item was refused, as far as it says so: it is not gone, though nothing of it is written."""
+def _key_of(row: Row) -> About:
+    """Return which item or skill was refused, as far as it says so: it is not gone, though nothing of it is written."""
+    if row.kind == "agent_skills":
+        return SkillPath(row.value["path"])
     server, type_, name = row.value.get("server") or "", row.value.get("type", "tool"), row.value.get("name")
     if row.kind != "items" or not isinstance(server, str) or not isinstance(name, str):
         return None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from skillroute.agent_skills.schemas import AgentSkillGiven
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.registry.schemas import EntityGiven
 from skillroute_client.lines import key_of
@@ -55,7 +56,7 @@ def title_of(valid: Checked) -> str:
     value, content = valid.row.value, valid.content
     if isinstance(content, ItemContent):
         return title(content.key)
-    if isinstance(content, EntityGiven):
+    if isinstance(content, EntityGiven | AgentSkillGiven):
         return content.content.path
     if valid.row.kind == "lines":
         kind, *names = key_of(value)
@@ -73,6 +74,8 @@ def differences(thing: Checked | ItemContent, catalogue: Catalogue) -> list[str]
         return _of_item(thing, stored) if stored else []
     if isinstance(thing.content, ItemContent):
         return differences(thing.content, catalogue)
+    if isinstance(thing.content, AgentSkillGiven):
+        return _of_agent_skill(thing.content, catalogue)
     if isinstance(thing.content, EntityGiven):
         return _of_entity(thing.row.kind, thing.content, catalogue)
     return _of_line(thing.row.value, catalogue) if thing.row.kind == "lines" else []
@@ -103,6 +106,16 @@ def _of_entity(kind: Written, given: EntityGiven, catalogue: Catalogue) -> list[
     if given.is_enabled is not None and stored["is_enabled"] != given.is_enabled:
         differing.append("is_enabled")
     return differing
+
+
+def _of_agent_skill(given: AgentSkillGiven, catalogue: Catalogue) -> list[str]:
+    stored = catalogue.agent_skills().get(given.content.path)
+    if stored is None:
+        return []
+    before = {file["path"]: file["digest"] for file in stored["files"]}
+    now = {file.path: file.digest for file in given.content.files}
+    differing = sorted(path for path in {*before, *now} if before.get(path) != now.get(path))
+    return differing if stored["frontmatter"] == given.content.frontmatter else ["frontmatter", *differing]
 
 
 def _differs(stored: Any, incoming: Any) -> bool:

@@ -30,6 +30,13 @@ class Folder:
 
 
 @dataclass(frozen=True, slots=True)
+class Archive:
+    """A file that is a `.zip` or `.tar.gz` by its first bytes."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Lines:
     """A file with one JSON object a line."""
 
@@ -52,7 +59,7 @@ class Broken:
     error: Unreadable
 
 
-Content = Folder | Lines | Document | Broken
+Content = Folder | Archive | Lines | Document | Broken
 
 
 def document_of(content: Content) -> Any:
@@ -66,10 +73,21 @@ def content_of(path: Path) -> Content:
         return Folder(path)
     if path.name == SKILL_FILE:
         return Folder(path.parent)
+    if is_archive(path):
+        return Archive(path)
     try:
         return Lines(path) if _is_lines(path) else Document(path, _value(path))
     except Unreadable as error:
         return Broken(path, error)
+
+
+def is_archive(path: Path) -> bool:
+    """Return whether a file is an archive by its first bytes."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4).startswith((b"PK\x03\x04", b"\x1f\x8b"))
+    except OSError:
+        return False
 
 
 def _value(path: Path) -> Any:

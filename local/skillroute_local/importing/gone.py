@@ -7,20 +7,25 @@ from dataclasses import dataclass, field
 
 from skillroute.catalogue.model import ItemContent, ItemKey
 
-from skillroute_local.importing.model import About, Reading, Scope
+from skillroute_local.importing.model import About, Reading, Scope, SkillPath
 from skillroute_local.importing.stored import Catalogue, Stored
 
 
 @dataclass(slots=True)
 class Seen:
-    """The content of a source: its items, and the refused ones."""
+    """The content of a source: its items, the paths of its Agent Skills, and what was refused."""
 
     keys: set[ItemKey] = field(default_factory=set)
+    paths: set[str] = field(default_factory=set)
     refused: set[About] = field(default_factory=set)
 
     def has(self, key: ItemKey) -> bool:
         """Return whether a source has an item, be it in a form that was refused."""
         return key in self.keys or key in self.refused
+
+    def has_skill(self, path: str) -> bool:
+        """Return whether a source has an Agent Skill, be it in a form that was refused."""
+        return path in self.paths or SkillPath(path) in self.refused
 
     def lists(self, scope: Scope) -> bool:
         """Return whether a source has anything of a scope. A server that starts badly lists nothing, or no tools."""

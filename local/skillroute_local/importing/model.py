@@ -47,8 +47,14 @@ class Row:
     size: int
 
 
-About = ItemKey | str | None
-"""The subject of a refusal: an item, a server by its name, or an unknown part of the source."""
+class SkillPath(NamedTuple):
+    """The path of an Agent Skill."""
+
+    path: str
+
+
+About = ItemKey | SkillPath | str | None
+"""The subject of a refusal: an item, an Agent Skill, a server by its name, or an unknown part of the source."""
 
 
 class Refuse(Protocol):
@@ -85,6 +91,10 @@ class Reading:
         Whether it lists all items of the servers and types that its rows name.
     partial : str or None
         Why nothing of it may be removed, such as that the list goes on elsewhere.
+    below : str or None
+        The first segments that the paths of its Agent Skills have, and no other source's: it lists all below them.
+    former : Scope or None
+        The resources as which former imports wrote its Agent Skills.
     notes : sequence of str
         What a person should know of it.
     left_out : sequence of str
@@ -97,6 +107,8 @@ class Reading:
     scopes: Sequence[Scope] = field(default=())
     scopes_of_rows: bool = False
     partial: str | None = None
+    below: str | None = None
+    former: Scope | None = None
     notes: Sequence[str] = field(default=())
     left_out: Sequence[str] = field(default=())
 

@@ -71,12 +71,8 @@ def steps_of(all_gone: Sequence[tuple[str, Gone]], pruning: Pruning, at: datetim
     for source, gone in all_gone:
         there = sum(mark_of(row) is None for row in gone.there)
         fresh = [row for row in gone.rows if mark_of(row) is None]
-        if not pruning.is_confirmed and 100 * len(fresh) > pruning.up_to_percent * there:
-            steps.refused.append(
-                f"{source}: {len(fresh)} of {there} {gone.scope.type}s of {gone.scope.server} are in it no longer, "
-                f"more than {pruning.up_to_percent:g} %: nothing of them is removed. Is it whole? --dry-run shows "
-                "what would go, --prune=all removes it"
-            )
+        if problem := too_many(len(fresh), there, f"{gone.scope.type}s of {gone.scope.server}", pruning):
+            steps.refused.append(f"{source}: {problem}")
             continue
         for row in gone.rows:
             if mark_of(row) is None:
@@ -84,6 +80,16 @@ def steps_of(all_gone: Sequence[tuple[str, Gone]], pruning: Pruning, at: datetim
             elif _is_over(row, pruning, at):
                 steps.todo[row["id"]] = source, row, "deleted"
     return steps
+
+
+def too_many(count: int, there: int, what: str, pruning: Pruning) -> str | None:
+    """Return why so many of those that are there do not go; None where they may."""
+    if pruning.is_confirmed or 100 * count <= pruning.up_to_percent * there:
+        return None
+    return (
+        f"{count} of {there} {what} are in it no longer, more than {pruning.up_to_percent:g} %: nothing of them is "
+        "removed. Is it whole? --dry-run shows what would go, --prune=all removes it"
+    )
 
 
 def kept_for(count: int, pruning: Pruning) -> str:

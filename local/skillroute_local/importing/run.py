@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from skillroute_local.client import Client
+from skillroute_local.client import Client, Written
 from skillroute_local.errors import LocalError
-from skillroute_local.importing.compare import removed
+from skillroute_local.importing.compare import Change, removed
 from skillroute_local.importing.gone import Gone
 from skillroute_local.importing.pruned import Pruned, switch_off
 from skillroute_local.importing.pruning import Now, Pruning, Step, Steps, kept_for, now, steps_of
 from skillroute_local.importing.report import ImportReport
+from skillroute_local.importing.skill_pruning import former_resources, gone_skills
 from skillroute_local.importing.source import Source
 from skillroute_local.importing.stored import Catalogue, Stored
 from skillroute_local.importing.trial import Show, Trial
 from skillroute_local.importing.wanted import Wanted
+
+_FORMER = (
+    "resources with the tag agent-skill are what former imports made of Agent Skills, and are found next to them: "
+    "--prune deletes them"
+)
 
 
 class Bar(Protocol):
@@ -74,9 +80,12 @@ class Import:
         report = self.report = ImportReport()
         pruned = Pruned(self._client)
         self._each(report, bars, places, lambda source, bar: source.write(self._client, bar.advance, pruned))
-        steps = self._steps(Catalogue(self._client), report, lambda row: row["org_id"] is not None or self._is_global())
+        catalogue = Catalogue(self._client)
+        steps = self._steps(catalogue, report, lambda row: row["org_id"] is not None or self._is_global())
         for source, row, step in steps.todo.values():
             self._remove(source, row, step, report)
+        for kind, source, row in self._gone_skills(catalogue, report):
+            self._delete(kind, source, row, report)
         if self._pruning and steps.count("removed"):
             report.notes.append(kept_for(steps.count("removed"), self._pruning))
         return report
@@ -91,6 +100,9 @@ class Import:
         for _, row, step in steps.todo.values():
             report.counts["items"][step] += 1
             show(removed(row, step))
+        for kind, _, row in self._gone_skills(catalogue, report):
+            report.counts[kind]["deleted"] += 1
+            show(removed(row, "deleted") if kind == "items" else Change(kind, "deleted", row["path"], "for good"))
         if any(row["org_id"] is None for _, row, _ in steps.todo.values()):
             report.notes.append("global items are among those to be removed: the import of an organisation keeps them")
         return report
@@ -117,16 +129,28 @@ class Import:
         report.problems += steps.refused
         return steps
 
+    def _gone_skills(self, catalogue: Catalogue, report: ImportReport) -> list[tuple[Written, str, Stored]]:
+        """Return the Agent Skills that sources no longer have, and the resources that they were in former imports."""
+        sources = list(self._latest.values())
+        former = list(former_resources(sources, catalogue, report))
+        if former and self._pruning is None:
+            report.notes.append(f"{len(former)} {_FORMER}")
+        # One that was not read to its end may have what is gone from the others; alone, it says so itself.
+        is_sure = len(self._wanted) == 1 or all(map(self._is_read, range(len(self._wanted))))
+        if self._pruning is None or not is_sure:
+            return []
+        gone = gone_skills(sources, catalogue, self._pruning, report)
+        return [*(("agent_skills", *each) for each in gone), *(("items", *each) for each in former)]
+
+    def _is_read(self, place: int) -> bool:
+        return place in self._latest and self._latest[place].is_whole
+
     def _gone(
         self, catalogue: Catalogue, report: ImportReport, may_remove: Callable[[Stored], bool]
     ) -> list[tuple[str, Gone]]:
         """Return what sources no longer have, each scope once. One that was not read to its end may have it."""
         latest = list(self._latest.values())
-        unread = [
-            wanted.name
-            for place, wanted in enumerate(self._wanted)
-            if place not in self._latest or not self._latest[place].is_whole
-        ]
+        unread = [wanted.name for place, wanted in enumerate(self._wanted) if not self._is_read(place)]
         if unread and len(self._wanted) > 1:
             report.notes.append(f"nothing is removed: {unread[0]} could not be read as a whole, and may have it")
             return []
@@ -148,6 +172,14 @@ class Import:
                 return False
             self._writes_global = self._client.item(stored)["org_id"] is None
         return self._writes_global
+
+    def _delete(self, kind: Written, source: str, row: Stored, report: ImportReport) -> None:
+        try:
+            self._client.delete("tools" if kind == "items" else "agent_skills", str(row["id"]))
+        except LocalError as error:
+            report.fail(kind, f"{source}: {row.get('path') or row['name']} cannot be removed: {error}")
+        else:
+            report.counts[kind]["deleted"] += 1
 
     def _remove(self, source: str, row: Stored, step: Step, report: ImportReport) -> None:
         try:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from skillroute.agent_skills.schemas import AgentSkillGiven
 from skillroute_client.resources.portable import LINES_OF_A_CALL
 
 from skillroute_local.client import Client
 from skillroute_local.importing.check import Checked
-from skillroute_local.importing.model import Row
 from skillroute_local.importing.pruned import Pruned
 from skillroute_local.importing.report import ImportReport
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from skillroute_local.importing.trial import Trial
 
 BATCH = 256
-"""Items of one call: 1 to 2 s of embedding, so that the progress bar moves. A server's tools count as well."""
+"""Texts of one call: 1 to 2 s of embedding, so that the progress bar moves. A server's tools count as well."""
 
-_MAX_THINGS = {"servers": 100, "agents": 100}
-"""Servers and agents of a call, as the routes take them."""
+_MAX_THINGS = {"agent_skills": 100, "servers": 100, "agents": 100}
+"""Of a call, as the routes take them."""
 
-_MAX_BATCH_BYTES = {"items": 4 * 1024 * 1024, "servers": 4 * 1024 * 1024, "agents": 4 * 1024 * 1024}
+_MAX_BATCH_BYTES = dict.fromkeys(("items", "agent_skills", "servers", "agents"), 4 * 1024 * 1024)
 _MAX_MAIL_BYTES = 512 * 1024
 """Of a call: half of what the routes take, since JSON may write a character in more bytes than the file."""
 
@@ -90,25 +90,27 @@ def _note(result: dict[str, Any], kind: str, where: str, report: ImportReport) -
 def _batches(rows: Iterable[Checked]) -> Iterator[list[Checked]]:
     """Yield rows of one kind, as many as a call of it may hold."""
     batch: list[Checked] = []
-    items = size = 0
+    texts = size = 0
     for valid in rows:
         row = valid.row
-        weight = _items_in(row)
+        weight = _texts_of(valid)
         most = _MAX_BATCH_BYTES.get(row.kind, _MAX_MAIL_BYTES)
         # Of more lines the client makes two calls, and a failure of the second hides what the first has done.
         many = LINES_OF_A_CALL if row.kind == "lines" else BATCH
-        is_full = items + weight > many or size + row.size > most or len(batch) >= _MAX_THINGS.get(row.kind, many)
+        is_full = texts + weight > many or size + row.size > most or len(batch) >= _MAX_THINGS.get(row.kind, many)
         if batch and (is_full or row.kind != batch[0].row.kind):
             yield batch
-            batch, items, size = [], 0, 0
+            batch, texts, size = [], 0, 0
         batch.append(valid)
-        items += weight
+        texts += weight
         size += row.size
     if batch:
         yield batch
 
 
-def _items_in(row: Row) -> int:
-    """Return how many texts are embedded for it: its own, and those of a server's tools."""
-    tools = row.value.get("tools")
+def _texts_of(valid: Checked) -> int:
+    """Return how many texts are embedded for a row: its own, those of a server's tools, the pieces of a skill."""
+    if isinstance(valid.content, AgentSkillGiven):
+        return len(valid.content.pieces)
+    tools = valid.row.value.get("tools")
     return 1 + (len(tools) if isinstance(tools, list) else 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from skillroute.agent_skills.schemas import AgentSkillGiven
 from skillroute.catalogue.model import ItemContent
 
 from skillroute_local.client import Client, Written
@@ -55,6 +56,11 @@ class Source:
         self._is_done = False
 
     @property
+    def reading(self) -> Reading | None:
+        """The reading of it; None where it could not be read."""
+        return self._reading
+
+    @property
     def is_whole(self) -> bool:
         """Whether everything that it has is known: it was read to its end, and no unknown part of it was refused."""
         return self._is_done and None not in self.seen.refused
@@ -104,7 +110,7 @@ class Source:
         may_remove : callable
             Returns whether an item is the caller's to remove.
         """
-        if self._reading is None:
+        if self._reading is None or self._reading.kind == "agent_skills":
             return []
         scopes, why_not = scopes_of(self._reading, self.seen)
         if why_not is not None:
@@ -127,6 +133,8 @@ class Source:
         for valid in checked(self._rows(), self._refuse):
             if isinstance(valid.content, ItemContent):
                 self.seen.note(valid.content)
+            elif isinstance(valid.content, AgentSkillGiven):
+                self.seen.paths.add(valid.content.content.path)
             yield valid
 
     def _rows(self) -> Iterator[Row]:

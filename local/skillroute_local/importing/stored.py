@@ -34,6 +34,7 @@ class Catalogue:
         self._client = client
         self._items: dict[str, dict[ItemKey, Stored]] = {}
         self._entities: dict[str, dict[str, Stored]] = {}
+        self._agent_skills: dict[str, Stored] | None = None
         self._lines: dict[tuple[str, ...], Stored] | None = None
         self.has_own = False  # whether an organisation's item was among those that were read
 
@@ -51,6 +52,14 @@ class Catalogue:
             rows = all_pages(lambda limit, offset: self._client.entities(kind, limit=limit, offset=offset))
             self._entities[kind] = {row["path"]: row for row in own_last(rows)}
         return self._entities[kind]
+
+    def agent_skills(self) -> dict[str, Stored]:
+        """Return the Agent Skills by their paths."""
+        if self._agent_skills is None:
+            rows = all_pages(lambda limit, offset: self._client.agent_skills(limit=limit, offset=offset))
+            self._agent_skills = {row["path"]: row for row in own_last(rows)}
+            self.has_own |= any(row["org_id"] is not None for row in self._agent_skills.values())
+        return self._agent_skills
 
     def lines(self) -> dict[tuple[str, ...], Stored]:
         """Return all that an export has, by kind and natural key."""

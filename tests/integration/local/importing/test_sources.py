@@ -268,19 +268,6 @@ class TestRemoval:
 
             assert client.names == ["/w", "a/x", "b/z"]
 
-    def test_skills_of_a_folder_go_and_other_resources_of_the_name_stay(self, tmp_path: Path) -> None:
-        for name in ("pdf", "xlsx"):
-            (tmp_path / "skills" / name).mkdir(parents=True)
-            text = f"---\nname: {name}\ndescription: Do {name}.\n---\n"
-            (tmp_path / "skills" / name / "SKILL.md").write_text(text, encoding="utf-8")
-        with Kept() as client:
-            client.put("items", [{"name": "readme", "server": "skills", "type": "resource"}])
-            imported(client, tmp_path / "skills")
-            (tmp_path / "skills" / "xlsx" / "SKILL.md").unlink()
-            imported(client, tmp_path / "skills", prune=True)
-
-            assert client.names == ["skills/pdf", "skills/readme"]
-
     def test_sources_that_share_a_server_leave_each_other_alone(self, tmp_path: Path) -> None:
         with Kept() as client:
             files = [listed(tmp_path / "a.jsonl", "dig", "rake"), listed(tmp_path / "b.jsonl", "sow", "hoe")]

@@ -24,8 +24,8 @@ class Read:
 
     @property
     def values(self) -> dict[str, dict[str, Any]]:
-        """The rows by name."""
-        return {row.value["name"]: row.value for row in self.rows}
+        """The rows by name, Agent Skills by their paths."""
+        return {row.value.get("name") or row.value["path"]: row.value for row in self.rows}
 
 
 def read_path(path: Path, *, server: str | None = None, name: str | None = None, timeout_s: float = 5.0) -> Read:

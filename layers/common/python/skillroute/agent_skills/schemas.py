@@ -160,9 +160,14 @@ def _warnings(pieces: Sequence[Piece], text: str, place: int) -> list[FieldProbl
     return found
 
 
+def is_skill_name(text: str) -> bool:
+    """Return whether an Agent Skill can have a name, as the specification has it."""
+    return len(text) <= MAX_NAME and _NAME.fullmatch(text) is not None
+
+
 def _name(frontmatter: Mapping[str, Any]) -> str:
     name = frontmatter.get("name")
-    if not isinstance(name, str) or len(name) > MAX_NAME or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not is_skill_name(name):
         raise InvalidInput(
             "frontmatter.name",
             f"must be 1 to {MAX_NAME} small letters, digits and single hyphens between them, such as pdf-processing",
@@ -215,13 +220,20 @@ def _files(given: Sequence[FileInput]) -> tuple[tuple[SkillFile, ...], dict[str,
     return tuple(files[path] for path in sorted(files)), contents
 
 
-def _check_file(path: str, content: bytes, others: Mapping[str, SkillFile]) -> None:
+def path_problem(path: str) -> str | None:
+    """Return why a file of an Agent Skill cannot have a path; None where it can."""
     if not all(map(_FILE_SEGMENT.fullmatch, path.split("/"))):
-        raise InvalidInput("path", "must be relative to the folder, with single slashes, without . and .. segments")
+        return "must be relative to the folder, with single slashes, without . and .. segments"
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:
-        raise InvalidInput("path", "lone surrogates are not allowed") from None
+        return "lone surrogates are not allowed"
+    return None
+
+
+def _check_file(path: str, content: bytes, others: Mapping[str, SkillFile]) -> None:
+    if problem := path_problem(path):
+        raise InvalidInput("path", problem)
     if path in others:
         raise InvalidInput("path", "is the path of another file of the skill: each path can occur once")
     if len(content) > MAX_FILE_BYTES:
