@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.registry.published.detail import OFFICIAL, published
 from skillroute.registry.published.entries import Entry
@@ -125,7 +125,6 @@ FIELDS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200)
 @given(FIELDS, st.text(min_size=1, max_size=150).filter(str.strip), st.text(max_size=300))
 def test_any_registered_document_has_the_form_that_clients_read(
     document: dict[str, Any], name: str, description: str
