@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from skillroute_client import Skillroute
+from skillroute_client import AsyncSkillroute, Retry, Skillroute
 from skillroute_client.adapters.tools import AgentTool
 
 REQUEST = "schedule a meeting with John tomorrow"
@@ -18,6 +18,19 @@ WANTED = "calendar__create_event"
 def skillroute() -> Iterator[Skillroute]:
     with Skillroute(os.environ["SKILLROUTE_URL"], token=None, sign_region=None) as client:
         yield client
+
+
+NOWHERE = "http://127.0.0.1:9"
+
+
+def nobody() -> Skillroute:
+    """Return a client whose Skillroute does not answer: port 9 is nobody's, and refuses at once."""
+    return Skillroute(NOWHERE, token=None, sign_region=None, retry=Retry(attempts=1))
+
+
+def anobody() -> AsyncSkillroute:
+    """Return the same, to be awaited."""
+    return AsyncSkillroute(NOWHERE, token=None, sign_region=None, retry=Retry(attempts=1))
 
 
 class Calls:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ MAX_FOUND = 50
 """How many tools one search finds at most."""
 MAX_NEEDS = 10
 """That one search serves."""
+
+logger = logging.getLogger("skillroute_client")
+"""Where the adapters say that a search failed and an agent goes on without its tools."""
 
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]+")
 _HASH = 8

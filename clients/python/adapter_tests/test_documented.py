@@ -1,0 +1,29 @@
+"""The code of docs/clients.md runs as it stands there, over the client, the model and the calls that it leaves open."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from skillroute_client import Skillroute
+
+from adapter_tests.conftest import REQUEST, Calls
+from adapter_tests.test_langgraph import assert_found_and_called, script
+
+PAGE = Path(__file__).parents[3] / "docs" / "clients.md"
+
+
+def run_documented(framework: str, **given: Any) -> dict[str, Any]:
+    """Run the code below a framework's name and return all that it defines."""
+    code = re.search(rf"^\*\*{framework}.*?^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert code is not None, f"{PAGE.name} has no code for {framework}"
+    exec(compile(code[1], f"{PAGE.name}: {framework}", "exec"), given)
+    return given
+
+
+def test_langgraph(skillroute: Skillroute, calls: Calls) -> None:
+    model = script()
+    documented = run_documented("LangGraph", client=skillroute, llm=model, call_over_mcp=calls)
+    answer = documented["agent"].invoke({"messages": REQUEST})
+    assert_found_and_called(model, calls, answer, most=5)
