@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import litellm
+import pytest
 from skillroute_client import Skillroute
 
-from adapter_tests.conftest import REQUEST, Calls
+from adapter_tests.conftest import REQUEST, WANTED, Calls, Endpoint
 from adapter_tests.test_langgraph import assert_found_and_called, script
 
 PAGE = Path(__file__).parents[3] / "docs" / "clients.md"
@@ -27,3 +29,14 @@ def test_langgraph(skillroute: Skillroute, calls: Calls) -> None:
     documented = run_documented("LangGraph", client=skillroute, llm=model, call_over_mcp=calls)
     answer = documented["agent"].invoke({"messages": REQUEST})
     assert_found_and_called(model, calls, answer, most=5)
+
+
+def test_litellm(skillroute: Skillroute, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.options["api_base"])
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    messages = [{"role": "user", "content": REQUEST}]
+    documented = run_documented(
+        "LiteLLM", client=skillroute, litellm=litellm, model=endpoint.options["model"], messages=messages
+    )
+    assert (documented["tool"].server, documented["tool"].name) == ("calendar", "create_event")
+    assert WANTED in endpoint.last_offered
