@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
 from pathlib import Path
 from typing import Any
 
 import litellm
 import pytest
-from skillroute_client import Skillroute
+from pydantic_ai.models.function import FunctionModel
+from skillroute_client import AsyncSkillroute, Skillroute
 
 from adapter_tests.conftest import REQUEST, WANTED, Calls, Endpoint
 from adapter_tests.test_langgraph import assert_found_and_called, script
+from adapter_tests.test_pydantic_ai import Model as DeferringModel
 
 PAGE = Path(__file__).parents[3] / "docs" / "clients.md"
 
@@ -40,3 +44,16 @@ def test_litellm(skillroute: Skillroute, endpoint: Endpoint, monkeypatch: pytest
     )
     assert (documented["tool"].server, documented["tool"].name) == ("calendar", "create_event")
     assert WANTED in endpoint.last_offered
+
+
+def test_pydantic_ai(skillroute: Skillroute, calls: Calls) -> None:
+    model = DeferringModel(REQUEST)
+
+    async def run() -> None:
+        async with AsyncSkillroute(os.environ["SKILLROUTE_URL"], token=None) as client:
+            given = {"client": skillroute, "async_client": client, "call_over_mcp": calls}
+            documented = run_documented("Pydantic AI", model=FunctionModel(model), **given)
+            await documented["agent"].run(REQUEST)
+
+    asyncio.run(run())
+    assert [name for _, name, _ in calls.made] == ["create_event"]
