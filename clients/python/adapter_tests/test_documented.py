@@ -16,6 +16,7 @@ from skillroute_client import AsyncSkillroute, Skillroute
 from adapter_tests.conftest import REQUEST, WANTED, Calls, Endpoint
 from adapter_tests.test_langgraph import assert_found_and_called, script
 from adapter_tests.test_pydantic_ai import Model as DeferringModel
+from adapter_tests.test_strands import ARGUMENTS, SEARCH, Scripted
 
 PAGE = Path(__file__).parents[3] / "docs" / "clients.md"
 
@@ -57,3 +58,10 @@ def test_pydantic_ai(skillroute: Skillroute, calls: Calls) -> None:
 
     asyncio.run(run())
     assert [name for _, name, _ in calls.made] == ["create_event"]
+
+
+def test_strands(skillroute: Skillroute, calls: Calls) -> None:
+    model = Scripted((SEARCH, {"query": REQUEST}), (WANTED, ARGUMENTS))
+    documented = run_documented("Strands Agents", client=skillroute, model=model, call_over_mcp=calls)
+    documented["agent"]("plan it")
+    assert calls.made == [("calendar", "create_event", ARGUMENTS)]
