@@ -13,7 +13,7 @@ from langgraph_bigtool import create_agent
 from skillroute_client import AsyncSkillroute, Skillroute
 from skillroute_client.adapters.langchain import SkillrouteRetriever, aretrieve_tools, retrieve_tools, tool_registry
 
-from adapter_tests.conftest import REQUEST, WANTED, Calls
+from adapter_tests.conftest import REQUEST, WANTED, Calls, anobody, nobody
 
 ARGUMENTS = {"title": "Meeting with John", "start": "2026-11-24T09:00:00Z", "end": "2026-11-24T10:00:00Z"}
 
@@ -40,10 +40,10 @@ def script(**asked: Any) -> Model:
     )
 
 
-def assert_found_and_called(model: Model, calls: Calls, answer: dict[str, Any]) -> None:
+def assert_found_and_called(model: Model, calls: Calls, answer: dict[str, Any], most: int = 3) -> None:
     assert model.bound[0] == ["retrieve_tools"]
     assert WANTED in model.bound[1]
-    assert len(model.bound[1]) <= 1 + 3
+    assert len(model.bound[1]) <= 1 + most
     assert calls.made == [("calendar", "create_event", ARGUMENTS)]
     results = [message.content for message in answer["messages"] if isinstance(message, ToolMessage)]
     assert results[-1] == "called create_event"
@@ -94,6 +94,23 @@ def test_only_tools_of_the_registry_are_found(skillroute: Skillroute) -> None:
     keys = retrieve_tools(skillroute, {"create_event"}, limit=2, key=lambda tool: tool.name)(REQUEST)
     assert keys == ["create_event"]
     assert retrieve_tools(skillroute, {})(REQUEST) == []
+
+
+def test_an_agent_goes_on_where_skillroute_does_not_answer(
+    skillroute: Skillroute, calls: Calls, caplog: pytest.LogCaptureFixture
+) -> None:
+    registry = tool_registry(skillroute.tools.list(type="tool"), call=calls)
+    model = Model(responses=[script().responses[0], AIMessage(content="I have no tool for this.")])
+    agent = create_agent(model, registry, retrieve_tools_function=retrieve_tools(nobody(), registry)).compile()
+    assert agent.invoke({"messages": REQUEST})["messages"][-1].content == "I have no tool for this."
+    assert model.bound == [["retrieve_tools"]] * 2
+    assert "goes on without tools" in caplog.text
+
+    async def run() -> Any:
+        async with anobody() as client:
+            return await aretrieve_tools(client, registry)(REQUEST)
+
+    assert asyncio.run(run()) == []
 
 
 def test_a_registry_needs_what_calls(skillroute: Skillroute) -> None:

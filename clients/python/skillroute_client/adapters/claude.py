@@ -15,7 +15,7 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Generic, Unpack
 
 from skillroute_client.adapters.tools import (
@@ -25,6 +25,7 @@ from skillroute_client.adapters.tools import (
     AgentTool,
     Asked,
     asked_for,
+    field,
     search_arguments,
 )
 from skillroute_client.client import AsyncSkillroute, Skillroute
@@ -58,7 +59,7 @@ class _ToolSearch(Generic[M]):
 
     def is_search(self, block: Any) -> bool:
         """Return whether a block of Claude's answer calls the search; one of the SDK's, or its JSON."""
-        return bool(_field(block, "type") == "tool_use" and _field(block, "name") == self._name)
+        return bool(field(block, "type") == "tool_use" and field(block, "name") == self._name)
 
     def tool(self, model_name: str) -> AgentTool:
         """Return the tool that Claude calls by a name. Raises KeyError for one that was never sent."""
@@ -117,7 +118,7 @@ class ClaudeToolSearch(_ToolSearch[Sync]):
     def result(self, block: Any) -> dict[str, Any]:
         """Return the ``tool_result`` of a search; a failure is reported to Claude as an error."""
         try:
-            asked = search_arguments(_field(block, "input"), self._limit)
+            asked = search_arguments(field(block, "input"), self._limit)
             answer = self._client.search(asked.query, **self._options(asked))
         except (SkillrouteError, ValueError) as error:
             return _result(block, str(error), is_error=True)
@@ -141,7 +142,7 @@ class AsyncClaudeToolSearch(_ToolSearch[Async]):
     async def result(self, block: Any) -> dict[str, Any]:
         """Return the ``tool_result`` of a search; a failure is reported to Claude as an error."""
         try:
-            asked = search_arguments(_field(block, "input"), self._limit)
+            asked = search_arguments(field(block, "input"), self._limit)
             answer = await self._client.search(asked.query, **self._options(asked))
         except (SkillrouteError, ValueError) as error:
             return _result(block, str(error), is_error=True)
@@ -150,8 +151,4 @@ class AsyncClaudeToolSearch(_ToolSearch[Async]):
 
 def _result(block: Any, content: Any, *, is_error: bool = False) -> dict[str, Any]:
     failed = {"is_error": True} if is_error else {}
-    return {"type": "tool_result", "tool_use_id": _field(block, "id"), "content": content, **failed}
-
-
-def _field(block: Any, name: str) -> Any:
-    return block.get(name) if isinstance(block, Mapping) else getattr(block, name, None)
+    return {"type": "tool_result", "tool_use_id": field(block, "id"), "content": content, **failed}

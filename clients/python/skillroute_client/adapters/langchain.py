@@ -19,8 +19,17 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import ConfigDict
 
-from skillroute_client.adapters.tools import SEARCH_DESCRIPTION, AgentTool, AsyncCaller, Caller, asked_for, most_of
+from skillroute_client.adapters.tools import (
+    SEARCH_DESCRIPTION,
+    AgentTool,
+    AsyncCaller,
+    Caller,
+    asked_for,
+    logger,
+    most_of,
+)
 from skillroute_client.client import AsyncSkillroute, Skillroute
+from skillroute_client.errors import SkillrouteError
 from skillroute_client.models.catalogue import Tool
 from skillroute_client.models.search import FoundTool
 from skillroute_client.resources.options import SearchRequest
@@ -93,7 +102,7 @@ def retrieve_tools(
     server: str | Sequence[str] | None = None,
     key: Callable[[AgentTool], str] = lambda tool: tool.key,
 ) -> Callable[..., list[str]]:
-    """Return the `retrieve_tools_function` of langgraph-bigtool.
+    """Return the `retrieve_tools_function` of langgraph-bigtool; a search that fails finds nothing and is logged.
 
     Parameters
     ----------
@@ -109,9 +118,13 @@ def retrieve_tools(
 
     def retrieve_tools(query: str | None = None, needs: list[str] | None = None) -> list[str]:
         most = most_of(needs, limit)
-        answer = client.search(
-            query, needs=needs, limit=asked_for(most), item_type="tool", include_schemas=False, server=server
-        )
+        try:
+            answer = client.search(
+                query, needs=needs, limit=asked_for(most), item_type="tool", include_schemas=False, server=server
+            )
+        except SkillrouteError as error:
+            logger.warning("the agent goes on without tools: %s", error)
+            return []
         return _keys(answer.tools, registry, most, key)
 
     retrieve_tools.__doc__ = SEARCH_DESCRIPTION  # which is what models read
@@ -130,9 +143,13 @@ def aretrieve_tools(
 
     async def retrieve_tools(query: str | None = None, needs: list[str] | None = None) -> list[str]:
         most = most_of(needs, limit)
-        answer = await client.search(
-            query, needs=needs, limit=asked_for(most), item_type="tool", include_schemas=False, server=server
-        )
+        try:
+            answer = await client.search(
+                query, needs=needs, limit=asked_for(most), item_type="tool", include_schemas=False, server=server
+            )
+        except SkillrouteError as error:
+            logger.warning("the agent goes on without tools: %s", error)
+            return []
         return _keys(answer.tools, registry, most, key)
 
     retrieve_tools.__doc__ = SEARCH_DESCRIPTION  # which is what models read

@@ -14,10 +14,10 @@ Examples
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Generic
 
-from skillroute_client.adapters.tools import SEARCH_DESCRIPTION, SEARCH_SCHEMA, AgentTool, search_arguments
+from skillroute_client.adapters.tools import SEARCH_DESCRIPTION, SEARCH_SCHEMA, AgentTool, field, search_arguments
 from skillroute_client.client import AsyncSkillroute, Skillroute
 from skillroute_client.engines import Async, M, Sync
 from skillroute_client.models.search import FoundTool
@@ -50,7 +50,7 @@ class _ToolSearch(Generic[M]):
 
     def is_search(self, item: Any) -> bool:
         """Return whether an item of the model's output asks this side for tools; one of the SDK's, or its JSON."""
-        return bool(_field(item, "type") == "tool_search_call" and _field(item, "execution") == "client")
+        return bool(field(item, "type") == "tool_search_call" and field(item, "execution") == "client")
 
     def tool(self, model_name: str) -> AgentTool:
         """Return the tool that the model calls by a name. Raises KeyError for one that was never found."""
@@ -73,7 +73,7 @@ class _ToolSearch(Generic[M]):
         return {
             "type": "tool_search_output",
             "execution": "client",
-            "call_id": _field(item, "call_id"),
+            "call_id": field(item, "call_id"),
             "status": "completed",
             "tools": definitions,
         }
@@ -113,9 +113,5 @@ class AsyncOpenAIToolSearch(_ToolSearch[Async]):
 
 
 def _arguments(item: Any) -> Any:
-    arguments = _field(item, "arguments")
+    arguments = field(item, "arguments")
     return json.loads(arguments) if isinstance(arguments, str) else arguments  # others' servers send them as text
-
-
-def _field(item: Any, name: str) -> Any:
-    return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,6 +18,11 @@ MAX_FOUND = 50
 """How many tools one search finds at most."""
 MAX_NEEDS = 10
 """That one search serves."""
+MAX_QUERY = 1_000
+"""How long a query or a need may be, in characters."""
+
+logger = logging.getLogger("skillroute_client")
+"""Where the adapters say that a search failed and an agent goes on without its tools."""
 
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]+")
 _HASH = 8
@@ -130,6 +136,32 @@ def search_arguments(arguments: Any, default_limit: int) -> Asked:
 def most_of(needs: Sequence[str] | None, default_limit: int) -> int:
     """Return how many tools are found for needs by default: two for each, up to ten."""
     return max(default_limit, min(MAX_NEEDS, 2 * len(needs or ())))
+
+
+def last_request(messages: Iterable[Any]) -> str | None:
+    """Return what the user of a chat asked last, or None; of a long text its beginning and its end.
+
+    The wish stands before a text that is pasted in, or behind it.
+    """
+    for message in reversed(list(messages)):
+        content = field(message, "content")
+        parts = content if isinstance(content, list) else [{"text": content}]
+        texts = (field(part, "text") for part in parts)
+        text = " ".join(text for text in texts if isinstance(text, str)).strip()
+        if field(message, "role") == "user" and text:
+            return shortened(text)
+    return None
+
+
+def field(value: Any, name: str) -> Any:
+    """Return what an object of a library has under a name, or its JSON; None where it has nothing."""
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def shortened(text: str) -> str:
+    """Return a text that is as long as a query may be."""
+    half = MAX_QUERY // 2
+    return text if len(text) <= MAX_QUERY else f"{text[: half - 1]} {text[-half:]}"
 
 
 def asked_for(limit: int) -> int:
