@@ -15,7 +15,7 @@ _METHODS = (
 )  # fmt: skip
 _TOOLS = (
     "search_tools", "get_tool_details", "search_servers_and_agents", "list_tool_groups", "list_skills",
-    "search_messages", "search_messages_product", "read_message", "nothing",
+    "search_skills", "search_messages", "search_messages_product", "read_message", "nothing",
 )  # fmt: skip
 # The first four are what organisations have.
 _WORDS = (
@@ -101,6 +101,8 @@ class Noise:
                 {"query": self._word()},
                 {"query": self._word(), "limit": chance.choice(_NUMBERS), "detail": chance.choice(["full", "name"])},
                 {"query": self._word(), "budget_tokens": chance.randint(90, 2000)},
+                {"query": self._word(), "item_type": "skill"},
+                {"needs": [self._word(), self._word()], "item_type": chance.choice(["skill", "tool"])},
                 {"ids": chance.sample(self._ids, min(len(self._ids), chance.randint(1, 5)))},
                 {"query": self._word(), "project_key": chance.choice(["orchard", "meadow", self._word()])},
                 {"query": self._word(), "product_key": chance.choice(["orchard", "meadow", self._word()])},

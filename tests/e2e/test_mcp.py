@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from mcp import Client
+from mcp_types import Request
+from pydantic import TypeAdapter
 from skillroute_local.mcp_servers.config import read_servers
 from skillroute_local.mcp_servers.model import HttpServer, StdioServer
 
@@ -65,7 +71,7 @@ async def session(address: str, mode: str) -> dict[str, Any]:
 
 
 def assert_everything_is_there(got: dict[str, Any]) -> None:
-    assert got["tools"] == list(ARGUMENTS)
+    assert got["tools"] == [*ARGUMENTS, "read_message"]  # whose id is that of a message of the examples
     assert got["answers"].keys() == ARGUMENTS.keys()
     assert all(got["answers"].values())
     [first, *_] = got["answers"]["search_tools"]["tools"]
@@ -84,6 +90,60 @@ def test_the_official_client_gets_everything(running: Up, mode: str, revision: s
     assert got["revision"] == revision
     assert got["template"] == "tool-group://{id}"
     assert_everything_is_there(got)
+
+
+SKILL = "---\nname: refunds\ndescription: Pays back.\n---\n# Refunds\nRound down to whole cents.\n"
+LOGO = b"\x89PNG\x00\xff"
+
+
+@pytest.fixture
+def skill_uri(running: Up) -> Iterator[str]:
+    """The URI of an Agent Skill, which is deleted after the test."""
+    files = [{"path": "SKILL.md", "text": SKILL}, {"path": "logo.png", "base64": base64.b64encode(LOGO).decode()}]
+    skill = {"path": "e2e/refunds", "frontmatter": {"name": "refunds", "description": "Pays back."}, "files": files}
+    written = httpx.put(f"{running.url}/api/v1/agent-skills", json={"agent_skills": [skill]})
+    [outcome] = written.raise_for_status().json()["results"]
+    yield "skill://e2e/refunds/SKILL.md"
+    httpx.delete(f"{running.url}/api/v1/agent-skills/{outcome['id']}").raise_for_status()
+
+
+async def skills_of(address: str, mode: str) -> dict[str, Any]:
+    """Return what the official client gets of the Skills extension, for which it has no methods of its own."""
+    async with Client(address, mode=mode) as client:
+
+        async def ask(method: str, **params: Any) -> dict[str, Any]:
+            request = Request[dict[str, Any], str](method=method, params=params)
+            return await client.session.send_request(request, TypeAdapter(dict[str, Any]))
+
+        found = await client.call_tool("search_skills", {"query": "round down to cents"})
+        uri = found.structured_content["skills"][0]["uri"]  # type: ignore[index]
+        read = (await client.read_resource(uri)).contents[0]
+        got = {"capabilities": client.server_capabilities.extensions, "uri": uri, "text": read.text}  # type: ignore[union-attr]
+        if mode == "legacy":
+            return got
+        listed, skill = await ask("skills/list"), await ask("skills/get", uri=uri)
+        files = [(await client.read_resource(each["uri"])).contents[0] for each in skill["skill"]["resources"]]
+        directory = await ask("resources/directory/read", uri=uri.rpartition("/")[0])
+        return {**got, "listed": listed, "skill": skill["skill"], "files": files, "directory": directory}
+
+
+def test_the_official_client_gets_agent_skills(running: Up, skill_uri: str) -> None:
+    got = asyncio.run(skills_of(url(running), "auto"))
+    assert got["capabilities"] == {"io.modelcontextprotocol/skills": {"directoryRead": True}}
+    assert (got["uri"], got["text"]) == (skill_uri, SKILL)
+    assert got["listed"]["skills"] == [got["skill"]]
+    assert (got["listed"]["cacheScope"], got["listed"]["ttlMs"] > 0) == ("private", True)
+    read = [SKILL.encode(), LOGO]
+    got_bytes = [each.text.encode() if hasattr(each, "text") else base64.b64decode(each.blob) for each in got["files"]]
+    assert got_bytes == read
+    digests = [f"sha256:{hashlib.sha256(content).hexdigest()}" for content in read]
+    assert [file["digest"] for file in got["skill"]["resources"]] == digests
+    assert [child["name"] for child in got["directory"]["resources"]] == ["refunds", "logo.png"]
+
+
+def test_a_client_of_an_older_revision_finds_and_reads_agent_skills(running: Up, skill_uri: str) -> None:
+    got = asyncio.run(skills_of(url(running), "legacy"))
+    assert got == {"capabilities": None, "uri": skill_uri, "text": SKILL}
 
 
 @pytest.mark.skipif(OF_1_X is None, reason="needs an environment with the SDK's last 1.x: make test-mcp-1")

@@ -10,13 +10,18 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from jsonschema import Draft202012Validator
+from skillroute.agent_skills.collection import AGENT_SKILL_DOCUMENTS
 from skillroute.core.answer_size import MAX_ANSWER_BYTES, on_the_way
-from skillroute.core.caller import LAPTOP
+from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.errors.model import IndexUnavailable
+from skillroute.mcp.tool import Asked
+from skillroute.mcp.tools.search_skills import search_skills
 
-from tests.api.mcp_calls import HANDSHAKE, REVISIONS, STATELESS, ask, error, result
-from tests.builders import System
+from tests.api.mcp_calls import HANDSHAKE, REVISIONS, STATELESS, ask, call, error, headers, request, result
+from tests.builders import System, of_org
 from tests.worlds.agent_skills import agent_skill
 
+ACME = of_org("acme")
 INVALID_PARAMS, METHOD_NOT_FOUND = -32602, -32601
 
 _FILE = {
@@ -296,3 +301,132 @@ def test_without_postgresql_there_is_no_list_and_no_file(client: TestClient, lib
         answer = ask(client, method, params)
         assert error(answer) == (200, -32603)
         assert "PostgreSQL" in json.dumps(answer.json())
+
+
+# Searching
+
+
+def found(client: TestClient, tool: str = "search_skills", revision: str = STATELESS, **arguments: Any) -> Any:
+    """Return the answer of a tool, which its own schema accepts."""
+    answer = call(client, tool, arguments, revision)
+    [text] = answer["content"]
+    assert "isError" not in answer, text
+    listing = result(client, "tools/list", None, STATELESS)["tools"]
+    schema = {each["name"]: each["outputSchema"] for each in listing}[tool]
+    Draft202012Validator(schema).validate(json.loads(text["text"]))
+    return json.loads(text["text"])
+
+
+def names_of(client: TestClient, path: str = "/mcp") -> list[str]:
+    body = request("tools/list")
+    return [tool["name"] for tool in client.post(path, json=body, headers=headers(body)).json()["result"]["tools"]]
+
+
+def test_the_search_is_listed_where_there_are_skills_or_it_is_asked_for(client: TestClient, system: System) -> None:
+    assert "search_skills" not in names_of(client)
+    assert "search_skills" in names_of(client, "/mcp?tools=skills")
+    assert "search_messages" in names_of(client, "/mcp?tools=mail,skills")
+    answer = call(client, "search_skills", {"query": "bees"})["structuredContent"]
+    assert answer == {"skills": [], "hint": "No Agent Skill is found: ask in other words, or do without."}
+    id_ = system.put_agent_skill("bees").id
+    assert "search_skills" in names_of(client)
+    assert id_ is not None
+    system.parts.agent_skills.read.switch(id_, LAPTOP, is_active=False)
+    assert "search_skills" not in names_of(client)
+    system.parts.agent_skills.read.switch(id_, LAPTOP, is_active=True)
+    assert "search_skills" in names_of(client)
+    system.parts.agent_skills.read.delete(id_, LAPTOP)
+    assert "search_skills" not in names_of(client)
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_skill_is_found_by_its_body_and_read_at_the_uri_that_is_answered(
+    client: TestClient, library: System, revision: str
+) -> None:
+    [first, *_] = found(client, revision=revision, query="round down to whole cents", limit=2)["skills"]
+    assert first["uri"] == "skill://acme/billing/refunds/SKILL.md"
+    assert (first["name"], first["description"]) == ("refunds", "Processes refund requests.")
+    assert "whole cents" in first["snippet"]
+    assert first["heading"].startswith("Refunds")
+    assert 0 < first["score"] <= 1
+    assert "whole cents" in contents(client, first["uri"], revision)["text"]
+
+
+def test_search_tools_finds_skills_when_asked_for_and_only_then(client: TestClient, library: System) -> None:
+    asked = {"query": "round down to whole cents", "limit": 2}
+    assert found(client, "search_tools", **asked)["tools"] == []
+    [first, second] = found(client, "search_tools", **asked, item_type="skill")["tools"]
+    assert (first["type"], first["uri"]) == ("skill", "skill://acme/billing/refunds/SKILL.md")
+    assert second["type"] == "skill"
+    by_detail = {
+        detail: set(found(client, "search_tools", **asked, item_type="skill", detail=detail)["tools"][0])
+        for detail in ("name", "brief", "signature", "full", "python")
+    }
+    assert by_detail["name"] == {"name", "uri", "type"}
+    assert by_detail["brief"] == by_detail["name"] | {"score", "description"}
+    for detail in ("signature", "full", "python"):
+        assert by_detail[detail] == by_detail["brief"] | {"heading", "snippet"}
+
+
+def test_search_tools_finds_the_skills_of_several_needs(client: TestClient, library: System) -> None:
+    needs = ["round down to whole cents", "team git conventions"]
+    answer = found(client, "search_tools", needs=needs, item_type="skill", limit=2)
+    assert [(tool["name"], tool["needs"]) for tool in answer["tools"]] == [("refunds", [0]), ("git-workflow", [1])]
+    many = found(client, "search_tools", needs=needs, item_type="skill", limit=6)["tools"]
+    assert len(many) == 3
+    assert all(tool["needs"] == [0, 1] for tool in many)
+    assert found(client, "search_tools", needs=needs[:1], item_type="skill")["tools"][0]["needs"] == [0]
+
+
+def test_skills_have_room_in_a_budget(client: TestClient, library: System) -> None:
+    for budget in (100, 150, 400):
+        asked = {"query": "forms and refunds", "item_type": "skill", "budget_tokens": budget}
+        text = call(client, "search_tools", asked)["content"][0]["text"]
+        assert library.parts.mcp.count_tokens(text) <= budget
+        assert json.loads(text)["tools"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("search_skills", {}, "query is required: The task, in plain words."),
+        ("search_skills", {"query": "x", "limit": 51}, "limit must be 1..50"),
+        ("search_skills", {"query": "\x00"}, "query: NUL characters are not allowed"),
+        (
+            "search_tools",
+            {"query": "x", "item_type": "skill", "server": ["a"]},
+            "server must be left out",
+        ),
+        ("search_tools", {"needs": ["x"] * 10, "item_type": "skill", "budget_tokens": 100}, "must be 220 or more"),
+    ],
+)
+def test_wrong_arguments_say_what_is_right(client: TestClient, tool: str, arguments: Any, said: str) -> None:
+    answer = call(client, tool, arguments)
+    assert answer["isError"] is True
+    assert said in answer["content"][0]["text"]
+
+
+def test_a_global_skill_that_is_hidden_is_not_found(client: TestClient, system: System) -> None:
+    for nth in range(3):
+        system.put_agent_skill(f"x{nth}/bees", "# Bees\nGlobal hives.")
+        system.put_agent_skill(f"x{nth}/bees", "# Bees\nOwn hives.", caller=ACME)
+
+    def matched(caller: Caller) -> list[tuple[str, str]]:
+        tool = search_skills(system.parts.mcp._find_skills)
+        answer = tool.call({"query": "hives of bees", "limit": 4}, Asked(caller))
+        return sorted((each["uri"], each["snippet"].split()[-2]) for each in answer["skills"])
+
+    uris = [f"skill://x{nth}/bees/SKILL.md" for nth in range(3)]
+    assert matched(ACME) == [(uri, "Own") for uri in uris]
+    assert matched(LAPTOP) == [(uri, "Global") for uri in uris]
+
+
+def test_what_fails_on_the_way_is_reported(client: TestClient, library: System) -> None:
+    library.index.fail(AGENT_SKILL_DOCUMENTS, IndexUnavailable("down"))
+    for tool, key in (("search_skills", "skills"), ("search_tools", "tools")):
+        answer = found(client, tool, query="refunds", **({"item_type": "skill"} if key == "tools" else {}))
+        assert answer == {
+            key: [],
+            "degraded": ["index_unavailable"],
+            "hint": "The search did not fully work: try again in a minute.",
+        }

@@ -31,6 +31,7 @@ TOOLS = [
     "get_tool_details",
     "search_servers_and_agents",
     "list_tool_groups",
+    "search_skills",
     "search_messages",
     "search_messages_product",
     "read_message",
@@ -44,7 +45,7 @@ GREETING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {
 
 @pytest.fixture
 def garden(system: System) -> System:
-    """A skill with a tool and a prompt in it, a server and an agent, and mail of a project."""
+    """A skill with a tool and a prompt in it, a server and an agent, an Agent Skill, and mail of a project."""
     skill = system.create("gardening", description="Look after a garden: watering, plants and seasons.").id
     schema = {"type": "object", "properties": {"minutes": {"type": "integer"}}, "required": ["minutes"]}
     tool = system.put("water_plants", description="Water the plants of the garden.", input_schema=schema)
@@ -61,6 +62,7 @@ def garden(system: System) -> System:
     agent = {"name": "Gardener", "description": "Looks after the garden.", "url": "https://gardener.test"}
     system.parts.registry.sync("server", [server], LAPTOP)
     system.parts.registry.sync("agent", [agent], LAPTOP)
+    system.put_agent_skill("garden/roses", "# Roses\nWater them.", description="Looks after roses.")
     project = {"key": "garden", "name": "Garden"}
     message = {"key": "m", "project": "garden", "from": "ann", "to": ["bob"], "subject": "Water the roses"}
     written: list[tuple[Any, Any]] = [
@@ -81,6 +83,7 @@ ARGUMENTS: dict[str, Any] = {
     "get_tool_details": {"ids": [1]},
     "search_servers_and_agents": {"query": "garden"},
     "list_tool_groups": {},
+    "search_skills": {"query": "water the roses"},
     "search_messages": {"project_key": "garden", "query": "roses"},
     "search_messages_product": {"product_key": "estate", "query": "roses"},
 }
@@ -393,7 +396,11 @@ def test_an_answer_says_once_how_its_results_are_called(client: TestClient) -> N
         ("search_tools", {"query": "x", "limit": 99}, "limit must be 1..50"),
         ("search_tools", {"query": "x", "budget_tokens": 1}, "budget_tokens must be 100..20000"),
         ("search_tools", {"query": "x", "detail": "all"}, "detail must be one of name, brief, signature, full"),
-        ("search_tools", {"query": "x", "item_type": "agent"}, "item_type must be one of tool, prompt, resource"),
+        (
+            "search_tools",
+            {"query": "x", "item_type": "agent"},
+            "one of tool, prompt, resource, skill",
+        ),
         ("search_tools", {"query": "x", "limits": 5}, "did you mean limit?"),
         ("search_tools", {"query": "x", "limit": True}, "limit must be 1..50"),
         ("search_tools", {"query": "x", "limit": "many"}, "limit must be 1..50"),
@@ -791,6 +798,7 @@ def names(client: TestClient, path: str = "/mcp", revision: str = STATELESS, **m
 def test_the_tools_of_mail_are_listed_where_there_is_mail_or_they_are_asked_for(
     client: TestClient, system: System, revision: str
 ) -> None:
+    system.put_agent_skill()
     without = [name for name in TOOLS if "message" not in name]
     assert names(client, revision=revision) == without
     assert names(client, "/mcp?tools=mail", revision) == TOOLS
@@ -811,7 +819,7 @@ def test_another_group_of_tools_is_refused_by_name(client: TestClient, asked: st
     body = request("tools/list")
     answer = client.post("/mcp", params={"tools": asked.encode("utf-8", "replace")}, json=body, headers=headers(body))
     assert error(answer) == (400, INVALID_REQUEST)
-    assert "the parameter tools of the URL may name mail, not " in answer.json()["error"]["message"]
+    assert "the parameter tools of the URL may name mail, skills, not " in answer.json()["error"]["message"]
 
 
 def test_a_tool_is_wired_under_its_own_name() -> None:

@@ -83,6 +83,19 @@ def token(org: str) -> dict[str, str]:
     return dict(bearer(OURS.sign(claims("search", org))))
 
 
+def test_agent_skills_of_others_list_no_search_for_them(world: Any) -> None:
+    client, _, system = world
+    read = system.parts.agent_skills.read
+    shared = system.stored_agent_skill(system.put_agent_skill("shared/bees", "What every garden needs.").id)
+    read.switch(shared.id, of_org(None), is_active=False)
+    listed = {
+        org: any(tool["name"] == "search_skills" for tool in result(client, "tools/list", **token(org))["tools"])
+        for org in (ACME, GLOBEX, "initech")
+    }
+    read.switch(shared.id, of_org(None), is_active=True)
+    assert listed == {ACME: True, GLOBEX: True, "initech": False}
+
+
 def test_mail_of_others_lists_no_tools_of_mail(world: Any) -> None:
     client, _, _ = world
     listed = {}
@@ -166,6 +179,8 @@ def test_each_organisation_finds_its_own_by_every_door(world: Any) -> None:
             "a directory": ask(client, "resources/directory/read", {"uri": "skill://shared/bees"}, **sent).json(),
             "search_tools": call(client, "search_tools", {"query": "water", "detail": "full"}, **sent),
             "get_tool_details": call(client, "get_tool_details", {"ids": ids}, **sent),
+            "search_skills": call(client, "search_skills", {"query": "water bees"}, **sent),
+            "skills as tools": call(client, "search_tools", {"query": "water bees", "item_type": "skill"}, **sent),
             "search_servers_and_agents": call(client, "search_servers_and_agents", {"query": "water"}, **sent),
             "list_tool_groups": call(client, "list_tool_groups", **sent),
             "search_messages": call(client, "search_messages", {"project_key": name, "query": "water"}, **sent),

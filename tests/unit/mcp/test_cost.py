@@ -31,6 +31,7 @@ def test_what_is_not_done_is_not_charged_for() -> None:
     assert cost("get_tool_details", ids=list(range(14_990))) == 2.0
     assert cost("get_tool_details", ids=[1], query=LONG, needs=[LONG] * 10) < 1.1
     assert cost("search_tools", query="water the plants", ids=list(range(14_990))) == 1.0
+    assert cost("search_skills", query=LONG, limit=50) == cost("search_tools", query=LONG, limit=50) > 1.0
     for name in ("list_tool_groups", "no_such_tool", None, []):
         assert cost(name, query=LONG, needs=[LONG] * 10, ids=[1] * 1000) == 1.0
 

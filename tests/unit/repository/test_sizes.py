@@ -13,7 +13,7 @@ LINES = {
     "layers/common/python/skillroute/catalogue": 3_500,
     "layers/common/python/skillroute/core": 24_800,
     "layers/common/python/skillroute/mail": 7_700,
-    "layers/common/python/skillroute/mcp": 3_800,
+    "layers/common/python/skillroute/mcp": 4_350,
     "layers/common/python/skillroute/registry": 5_700,
     "layers/common/python/skillroute/search": 5_000,
     "layers/common/python/skillroute/skills": 9_500,

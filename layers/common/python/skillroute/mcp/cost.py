@@ -16,7 +16,9 @@ _EACH_OF_MANY = 0.05
 _MAX_NEEDS = 10
 _MESSAGE_TOKENS = 2_000  # where no budget is given
 _MAX_IDS = 20
-_SEARCHES = ("search_tools", "search_servers_and_agents", "search_messages", "search_messages_product")
+_SEARCHES = (
+    "search_tools", "search_servers_and_agents", "search_skills", "search_messages", "search_messages_product",
+)  # fmt: skip
 _SHORT_BYTES = 16 * 1024  # of ten needs of 1,000 characters and more
 
 

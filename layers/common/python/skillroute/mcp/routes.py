@@ -49,8 +49,8 @@ _OPENAPI = {
             "name": "tools",
             "in": "query",
             "required": False,
-            "description": "Tools to list where the caller has no use for them yet: `mail`.",
-            "schema": {"type": "string", "enum": list(GROUPS)},
+            "description": "Tools to list where the caller has no use for them yet: `mail`, `skills` or both.",
+            "schema": {"type": "string", "enum": [*GROUPS, ",".join(GROUPS)]},
         }
     ],
     "requestBody": {

@@ -10,7 +10,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.time.deadline import Deadline
 from skillroute.mcp.fit import Json
 
-GROUPS = ("mail",)
+GROUPS = ("mail", "skills")
 """Groups of tools that are listed only for callers that have use for them, or ask for them (`/mcp?tools=mail`)."""
 
 

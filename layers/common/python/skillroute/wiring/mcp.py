@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
     from starlette.routing import Route
 
+    from skillroute.agent_skills.search.model import AgentSkillSearchRequest, AgentSkillSearchResponse
     from skillroute.agent_skills.served import ServedAgentSkills
     from skillroute.catalogue.read import ReadItems
+    from skillroute.core.caller import Caller
     from skillroute.core.embedding.tokens import TokenCounter
     from skillroute.mail.read import Mail
     from skillroute.mcp.elsewhere import ToolsElsewhere
@@ -60,13 +62,17 @@ class Mcp:
                 "get_tool_details": self._tool_details,
                 "search_servers_and_agents": self._servers_and_agents,
                 "list_tool_groups": self._list_tool_groups,
+                "search_skills": self._search_skills,
                 "search_messages": self._search_messages,
                 "search_messages_product": self._search_messages_product,
                 "read_message": self._read_message,
                 "list_skills": self._list_skills,
             },
-            dict.fromkeys(("search_messages", "search_messages_product", "read_message"), "mail"),
-            lambda _, caller: self.has_mail(caller),
+            {
+                "search_skills": "skills",
+                **dict.fromkeys(("search_messages", "search_messages_product", "read_message"), "mail"),
+            },
+            lambda group, caller: (self.has_mail if group == "mail" else self.has_agent_skills)(caller),
             lambda name, caller: self.elsewhere(name, caller),
             deprecated=frozenset({"list_skills"}),
         )
@@ -95,6 +101,13 @@ class Mcp:
             frozenset({MAIL_DOCUMENTS}),
             lambda caller: (caller.org_id, caller.is_operator, caller.agent),
         )
+
+    @cached_property
+    def has_agent_skills(self) -> Remembered[bool]:
+        from skillroute.agent_skills.collection import AGENT_SKILL_DOCUMENTS
+        from skillroute.mcp.remembered import Remembered
+
+        return Remembered(self.agent_skills.has_any, self._parts.feed, frozenset({AGENT_SKILL_DOCUMENTS}))
 
     @cached_property
     def summary(self) -> Remembered[str]:
@@ -152,7 +165,14 @@ class Mcp:
         parts = self._parts
         if parts.settings.starts_ahead:
             self.toolbox.make_all()
-            _ = parts.tool_search, parts.registry_search, parts.messages, self.resources, self.prompts
+            _ = (
+                parts.tool_search,
+                parts.registry_search,
+                parts.messages,
+                parts.agent_skill_search,
+                self.resources,
+                self.prompts,
+            )
 
     # What a tool asks is made when it is called: tools are listed before that, and none of it is needed to list them.
 
@@ -163,6 +183,7 @@ class Mcp:
             lambda request, caller: self._parts.tool_search.search(request, caller),
             self.summary,
             self._count_in_turn,
+            self._find_skills,
         )
 
     def _tool_details(self) -> Tool:
@@ -184,6 +205,14 @@ class Mcp:
         from skillroute.mcp.tools.list_tool_groups import list_skills
 
         return list_skills(self.read_skills)
+
+    def _search_skills(self) -> Tool:
+        from skillroute.mcp.tools.search_skills import search_skills
+
+        return search_skills(self._find_skills)
+
+    def _find_skills(self, request: AgentSkillSearchRequest, caller: Caller) -> AgentSkillSearchResponse:
+        return self._parts.agent_skill_search(request, caller, is_served=True)
 
     def _search_messages(self) -> Tool:
         from skillroute.mcp.tools.messages import search_messages

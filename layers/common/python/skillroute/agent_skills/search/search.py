@@ -40,7 +40,12 @@ class AgentSkillSearch:
         self._database = database
 
     def __call__(
-        self, request: AgentSkillSearchRequest, caller: Caller, *, parts: Sequence[Part] | None = None
+        self,
+        request: AgentSkillSearchRequest,
+        caller: Caller,
+        *,
+        parts: Sequence[Part] | None = None,
+        is_served: bool = False,
     ) -> AgentSkillSearchResponse:
         """Return the skills that fit a query, the best first.
 
@@ -50,6 +55,8 @@ class AgentSkillSearch:
         ----------
         parts : sequence of "description" or "body", optional
             Only these are searched: for measuring what each of them finds. By default all.
+        is_served : bool
+            Only skills that agents are served: not a global one whose path one of the organisation's own has.
 
         Raises
         ------
@@ -61,7 +68,7 @@ class AgentSkillSearch:
         where = IndexFilter({**visible_to(caller).any_of, **of_parts})
         candidates = self._find(run, request, where)
         with run.watch.stage("load"):
-            found = self._load(candidates, caller, request.limit)
+            found = self._load(candidates, caller, request.limit, is_served=is_served)
         count(Metric.SEARCH)
         watch = run.watch
         observe_ms(Metric.SEARCH_TIME, watch.total_ms())
@@ -103,13 +110,18 @@ class AgentSkillSearch:
         run.search_mode = "lexical-only"
         return by_words
 
-    def _load(self, candidates: Sequence[Candidate], caller: Caller, limit: int) -> list[AgentSkillMatch]:
-        # Some more than are shown: those that are gone since the index was asked are left out.
+    def _load(
+        self, candidates: Sequence[Candidate], caller: Caller, limit: int, *, is_served: bool
+    ) -> list[AgentSkillMatch]:
+        # Some more than are shown: those that are gone since the index was asked are left out. Of two with one
+        # path one stays, so that twice as many are enough.
         best = {int(candidate.best_piece): candidate for candidate in candidates[: 2 * limit]}
         if not best:
             return []
         rows = self._database.read(
-            lambda session: session.run("found_agent_skills", piece_ids=list(best), org_id=caller.org_id)
+            lambda session: session.run(
+                "found_agent_skills", piece_ids=list(best), org_id=caller.org_id, is_served=is_served
+            )
         )
         found = [
             AgentSkillMatch(

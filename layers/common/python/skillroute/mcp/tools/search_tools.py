@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -27,6 +27,7 @@ from skillroute.mcp.elsewhere import HOW_TO_CALL
 from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, WITHOUT_SCHEMAS, Detail, forms, stubs_of
 from skillroute.mcp.tool import Asked, Tool, ToolError
+from skillroute.mcp.tools.search_skills import PIECE_FIELDS, FindSkills, skills_in_place_of_tools
 from skillroute.search.answer.explanation import LimitedSearchResponse
 from skillroute.search.answer.language_names import name_of_language
 from skillroute.search.candidates.server_names import ServerList
@@ -64,9 +65,15 @@ TOOL_FIELDS: Json = {
     "output_schema": OBJECT,
     "annotations": OBJECT,
 }
+_FOUND_FIELDS: Json = {
+    **TOOL_FIELDS,
+    "type": described(STRING, "prompt, resource or skill; absent for a tool."),
+    "uri": described(STRING, "Of an Agent Skill: what to read as a resource of this server."),
+    **PIECE_FIELDS,
+}
 _OUTPUT = object_of(
     {
-        "tools": list_of(object_of(TOOL_FIELDS, "id", "name"), "Best first."),
+        "tools": list_of(object_of(_FOUND_FIELDS, "name"), "Best first."),
         "how_to_call": described(STRING, "Where these are called."),
         "omitted": described(INTEGER, "Results that had no room."),
         "shortened": described(INTEGER, "Results of which less is shown than asked for: lower limit."),
@@ -119,6 +126,12 @@ class SearchToolsArguments(Arguments):
         """The most that is shown of each result."""
         return self.detail or ("full" if self.budget_tokens is not None else "signature")
 
+    def check_budget(self) -> None:
+        """Raise `ToolError` where the budget has no room for the parts of an answer that all needs have."""
+        least = MIN_TOKENS + TOKENS_OF_A_NEED * len(self.needs or ())
+        if self.budget_tokens is not None and self.budget_tokens < least:
+            raise ToolError(f"budget_tokens must be {least} or more with {len(self.needs or ())} needs")
+
     def search_request(self, **more: Any) -> SearchRequest:
         """Return the search that they ask for.
 
@@ -127,22 +140,44 @@ class SearchToolsArguments(Arguments):
         ToolError
             The budget has no room for what is said of so many needs.
         """
-        least = MIN_TOKENS + TOKENS_OF_A_NEED * len(self.needs or ())
-        if self.budget_tokens is not None and self.budget_tokens < least:
-            raise ToolError(f"budget_tokens must be {least} or more with {len(self.needs or ())} needs")
+        self.check_budget()
         given = {name: getattr(self, name) for name in _SEARCHED if name in self.model_fields_set}
         return SearchRequest(**given, include_schemas=self.most not in WITHOUT_SCHEMAS, **more)
 
 
-def search_tools(search: Search, summary: Callable[[Caller], str], count_tokens: Callable[[str], int]) -> Tool:
-    """Return the tool over a tool search."""
+class ToolsOrSkillsArguments(SearchToolsArguments):
+    """The arguments of `search_tools` where there are Agent Skills as well."""
+
+    # Wider than the field that it overrides, which has the types of a catalogue alone.
+    item_type: Literal[ItemType, "skill"] | None = Field(  # type: ignore[assignment]
+        None, description="Only these. Agent Skills are found with skill alone."
+    )
+
+    def skills(self, find: FindSkills, caller: Caller, limits: list[Limit]) -> Json:
+        """Return the Agent Skills that they ask for. Raises `ToolError`."""
+        self.check_budget()
+        if self.server is not None:
+            raise ToolError("server must be left out with item_type skill: Agent Skills are of no server")
+        limit = self.limit if self.needs is None or "limit" in self.model_fields_set else 2 * len(self.needs)
+        query = None if self.needs is not None else self.query
+        return skills_in_place_of_tools(
+            find, query or self.needs or (), caller, limit=limit, most=self.most, limits=limits
+        )
+
+
+def search_tools(
+    search: Search, summary: Callable[[Caller], str], count_tokens: Callable[[str], int], find_skills: FindSkills
+) -> Tool:
+    """Return the tool over a tool search, and over one for Agent Skills."""
 
     def call(arguments: Mapping[str, Any], asked: Asked) -> Json:
-        given = parsed(SearchToolsArguments, arguments)
-        found = search(given.search_request(), asked.caller)
+        given = parsed(ToolsOrSkillsArguments, arguments)
         limits = [byte_limit()]
         if given.budget_tokens is not None:
             limits.append(token_limit(count_tokens, given.budget_tokens))
+        if given.item_type == "skill":
+            return given.skills(find_skills, asked.caller, limits)
+        found = search(given.search_request(), asked.caller)
         by_budget = given.budget_tokens is not None
         return answer(found, given.most, limits, by_budget=by_budget, item_type=given.item_type)
 
@@ -150,7 +185,7 @@ def search_tools(search: Search, summary: Callable[[Caller], str], count_tokens:
         "search_tools",
         "Search tools",
         _DESCRIPTION,
-        input_schema(SearchToolsArguments),
+        input_schema(ToolsOrSkillsArguments),
         _OUTPUT,
         call,
         hint="find tools, prompts and resources for a task across all connected servers",
