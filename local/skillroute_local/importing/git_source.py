@@ -88,7 +88,7 @@ def _run(command: list[str], address: str) -> None:
 
 
 def _source(address: str) -> str:
-    """Return what git is told: of a folder the URL, since a clone of its path is never shallow."""
+    """Return the source as git takes it: of a folder the URL, since a clone of its path is never shallow."""
     return address if _ADDRESS.fullmatch(address) else Path(address).resolve().as_uri()
 
 

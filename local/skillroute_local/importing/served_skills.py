@@ -20,8 +20,8 @@ def skill_rows(
 ) -> Iterator[tuple[Row, list[str]]]:
     """Yield the skills with what was left out of each.
 
-    One whose front matter is another than the server says is refused, as the extension wants it: whoever approved the
-    one must not get the other.
+    One whose front matter is another than the server says is refused, as the extension wants it: a user who approved
+    the one must not get the other.
     """
     for skill in skills:
         where = pointer(pointer(base, server), skill.uri)

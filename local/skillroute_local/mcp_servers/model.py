@@ -178,7 +178,7 @@ class ServedSkill:
     path : str
         Its place on the server: `acme/billing/refunds` of ``skill://acme/billing/refunds/SKILL.md``.
     frontmatter : mapping
-        As the server says; whoever takes the skill compares it with the file.
+        As the server says; the importer compares it with the file.
     files : mapping of str to bytes
         By path, `SKILL.md` first.
     left_out : tuple of str
