@@ -222,6 +222,10 @@ class Client:
         """Return a page of Agent Skills."""
         return self.page("agent_skills", limit=limit, offset=offset, where={})[0]
 
+    def agent_skill_file(self, agent_skill_id: int, digest: str) -> bytes:
+        """Return the bytes of a file of an Agent Skill."""
+        return self._call(lambda: self._api.agent_skills.file(agent_skill_id, digest))
+
     def health(self) -> dict[str, Any]:
         """Return how the parts stand."""
         return _plain(self._call(self._api.health))

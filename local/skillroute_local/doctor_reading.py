@@ -8,6 +8,7 @@ from typing import TypeVar, assert_never
 from skillroute_local.client import Client
 from skillroute_local.doctor.examination import (
     Progress,
+    ReadFile,
     ReadPage,
     Rows,
     SearchBatch,
@@ -23,7 +24,7 @@ T = TypeVar("T")
 
 
 def read_catalogue(client: Client) -> Catalogue:
-    """Read the active items and skills that the caller sees. Needs scope search. Raises `LocalError`."""
+    """Read the active items, skills and Agent Skills that the caller sees. Needs scope search. Raises `LocalError`."""
     return _carried_out(reading(), client)
 
 
@@ -47,6 +48,8 @@ def _answer(client: Client, step: Step) -> Rows:
     match step:
         case ReadPage(resource, limit, offset):
             return client.page(resource, limit=limit, offset=offset, where={})[0]
+        case ReadFile(agent_skill_id, digest):
+            return [{"text": client.agent_skill_file(agent_skill_id, digest).decode("utf-8", "replace")}]
         case SearchBatch(searches):
             return client.search_batch(searches)
         case _:

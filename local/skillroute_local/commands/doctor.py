@@ -127,6 +127,7 @@ def _show(catalogue: Catalogue, findings: Sequence[Finding], searched: Searched,
             counted(len(catalogue.tools), "tool"),
             counted(len(catalogue.skills), "skill"),
             counted(len(searched.asked), "search", "searches"),
+            *([counted(len(catalogue.agent_skills), "Agent Skill")] if catalogue.agent_skills else []),
         ]
     )
     print_line(f"{things}: {counted(len(findings), 'finding') if findings else 'nothing found'}")
@@ -138,6 +139,6 @@ def _show(catalogue: Catalogue, findings: Sequence[Finding], searched: Searched,
 
 
 def _row(found: Finding) -> tuple[str, str, str, str]:
-    names = list(found.skills) or [tool.title for tool in found.tools]
+    names = list(found.skills or found.agent_skills) or [tool.title for tool in found.tools]
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     return str(found.weight), found.code.value, f"{names[0]}{more}", found.reason

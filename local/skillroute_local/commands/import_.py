@@ -28,6 +28,7 @@ def import_(
     files: options.Sources = None,
     format_: options.Format = None,
     mcp: options.Mcp = None,
+    git: options.Git = None,
     server: options.OfServer = None,
     register: options.Register = False,
     timeout: options.Timeout = 60.0,
@@ -65,7 +66,7 @@ def import_(
         "mail_agents": mail_agents or (),
         "messages": messages or (),
     }
-    _require_files(named, mcp)
+    _require_files(named, mcp, git)
     _require_one_way(dry_run=dry_run, watch=watch, as_json=as_json)
     with client_for(url, token, sign_region, patient=True) as client:
         from skillroute_local.importing.formats import require_format  # noqa: PLC0415 (other commands need none)
@@ -75,7 +76,7 @@ def import_(
         from skillroute_local.importing.wanted import wanted  # noqa: PLC0415
 
         require_format(format_)
-        sources = wanted(named, mcp, Choices(server, timeout, register), format_, watch=watch)
+        sources = wanted(named, mcp, Choices(server, timeout, register), format_, watch=watch, git=git or ())
         pruning = Pruning(prune_up_to, prune_keep_days, prune is options.PruneWhat.ALL) if prune else None
         importing = Import(sources, client, pruning=pruning)
         if watch:
@@ -132,10 +133,10 @@ def _compare(importing: Import, *, as_json: bool) -> None:
     end(done=stored(report), failed=len(report.problems) + len(report.left_out))
 
 
-def _require_files(named: Named, mcp: str | None) -> None:
+def _require_files(named: Named, mcp: str | None, git: Sequence[str] | None) -> None:
     """Raise `Misused` where nothing is named, or something that is not there."""
     every = [file for paths in named.values() for file in paths]
-    if not every and mcp is None:
+    if not every and mcp is None and not git:
         raise Misused("name a file of tools, or one with --servers, --agents, --messages or another option")
     folders_too = set(named["items"])
     if missing := [str(file) for file in every if not file.is_file() and not (file in folders_too and file.is_dir())]:

@@ -15,6 +15,7 @@ Examples:
   skillroute import listed.json --server github   an answer to tools/list
   skillroute import petstore.yaml --dry-run       OpenAPI 3: what would change
   skillroute import ~/.claude/skills              folders with a SKILL.md
+  skillroute import --git https://example.com/skills.git --server team
   skillroute import servers.json                  a registry's list of servers
   skillroute import .mcp.json --prune             all servers of an mcp.json
   skillroute import backup.ndjson                 an export; - is stdin
@@ -42,9 +43,16 @@ Mcp = Annotated[
     str | None,
     typer.Option(help="An MCP server: its address, or the command that starts it. Needs --server."),
 ]
+Git = Annotated[
+    list[str] | None,
+    typer.Option(metavar="URL", help="A Git repository, for its Agent Skills: its URL or folder. May be repeated."),
+]
 OfServer = Annotated[
     str | None,
-    typer.Option(help="The server that items are of, unless they name one. Of an mcp.json: the one to import."),
+    typer.Option(
+        help="The server that items are of, unless they name one; the first part of the paths of Agent Skills. Of "
+        "an mcp.json: the one to import."
+    ),
 ]
 Register = Annotated[
     bool, typer.Option("--register", help="Write MCP servers that are listed into the registry as well.")

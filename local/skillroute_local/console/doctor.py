@@ -12,7 +12,17 @@ from skillroute_client import AsyncSkillroute
 from skillroute_client.resources.options import SearchRequest
 
 from skillroute_local.console.actions import Actions
-from skillroute_local.doctor.examination import ReadPage, Rows, SearchBatch, Searched, Step, Steps, reading, searching
+from skillroute_local.doctor.examination import (
+    ReadFile,
+    ReadPage,
+    Rows,
+    SearchBatch,
+    Searched,
+    Step,
+    Steps,
+    reading,
+    searching,
+)
 
 T = TypeVar("T")
 
@@ -35,7 +45,7 @@ async def examine(client: AsyncSkillroute, search: bool = True) -> AsyncIterator
     catalogue_read = _Walk(client, reading())
     async for step in catalogue_read:
         if isinstance(step, ReadPage):
-            yield {"doing": f"reading {step.resource}", "done": step.offset, "total": None}
+            yield {"doing": f"reading {step.resource.replace('_', ' ')}", "done": step.offset, "total": None}
     catalogue, searched, done = catalogue_read.result, Searched(), 0
 
     def count(more: int) -> None:
@@ -78,9 +88,11 @@ class _Walk(Generic[T]):
 async def _answer(client: AsyncSkillroute, step: Step) -> Rows:
     match step:
         case ReadPage(resource, limit, offset):
-            things = client.tools if resource == "tools" else client.skills
-            page = await things.list(limit=limit, offset=offset).first()
+            page = await getattr(client, resource).list(limit=limit, offset=offset).first()
             return [_plain(row) for row in page.items]
+        case ReadFile(agent_skill_id, digest):
+            content = await client.agent_skills.file(agent_skill_id, digest)
+            return [{"text": content.decode("utf-8", "replace")}]
         case SearchBatch(searches):
             answer = await client.search_batch(cast(Sequence[SearchRequest], searches))
             return [_plain(result) for result in answer.results]

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from skillroute_local.doctor.diagnose import RULES, diagnose
-from skillroute_local.doctor.model import Asked, Catalogue, Code, Finding, Skill, Tool
+from skillroute_local.doctor.model import AgentSkill, Asked, Catalogue, Code, Finding, Skill, Tool
 from skillroute_local.doctor.report import report_of
 
-__all__ = ["RULES", "Asked", "Catalogue", "Code", "Finding", "Skill", "Tool", "diagnose", "report_of"]
+__all__ = ["RULES", "AgentSkill", "Asked", "Catalogue", "Code", "Finding", "Skill", "Tool", "diagnose", "report_of"]

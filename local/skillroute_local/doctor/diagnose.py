@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from skillroute_local.doctor import arguments, descriptions, duplicates, findable, jargon, look_alikes, names, skills
+from skillroute_local.doctor import (
+    agent_skills,
+    arguments,
+    descriptions,
+    duplicates,
+    findable,
+    jargon,
+    look_alikes,
+    names,
+    skills,
+)
 from skillroute_local.doctor.model import Catalogue, Code, Finding
 
 Rule = Callable[[Catalogue], Iterable[Finding]]
@@ -25,6 +35,9 @@ RULES: Mapping[Code, Rule] = {
     Code.DESCRIPTION_TOO_LONG: descriptions.too_long,
     Code.DESCRIPTION_REPEATS_NAME: descriptions.repeats_name,
     Code.ARGUMENTS_UNDESCRIBED: arguments.undescribed,
+    Code.AGENT_SKILLS_SHADOW: agent_skills.shadowing,
+    Code.AGENT_SKILL_WITHOUT_WHEN: agent_skills.without_when,
+    Code.AGENT_SKILL_TOOLS_MISSING: agent_skills.missing_tools,
 }
 
 

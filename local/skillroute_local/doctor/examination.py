@@ -9,7 +9,10 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from skillroute_local.doctor.model import Asked, Catalogue, Skill, Tool
+from skillroute.agent_skills.model import SKILL_MD
+from skillroute.agent_skills.skill_md import body_of
+
+from skillroute_local.doctor.model import AgentSkill, Asked, Catalogue, Skill, Tool
 from skillroute_local.doctor.searches import (
     deeper_request_of,
     direct_request_of,
@@ -24,9 +27,13 @@ BATCH = 20
 """Searches of one call: the most that a Skillroute takes."""
 
 _PAGE = 500
+MAX_BODIES = 2_000
+"""Agent Skills whose bodies are read, a request each."""
+
 _NOT_BEGUN = "not_begun"
 
 T = TypeVar("T")
+Resource: TypeAlias = Literal["tools", "skills", "agent_skills"]
 Rows: TypeAlias = list[dict[str, Any]]
 Progress: TypeAlias = Callable[[int], None]
 """Called with how many tools more were searched for."""
@@ -36,7 +43,7 @@ Progress: TypeAlias = Callable[[int], None]
 class ReadPage:
     """Read a page of a list. The answer is its rows."""
 
-    resource: Literal["tools", "skills"]
+    resource: Resource
     limit: int
     offset: int
 
@@ -48,7 +55,15 @@ class SearchBatch:
     searches: Rows
 
 
-Step: TypeAlias = ReadPage | SearchBatch
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """Read a file of an Agent Skill by its digest. The answer is one row with its `text`, as far as it is UTF-8."""
+
+    agent_skill_id: int
+    digest: str
+
+
+Step: TypeAlias = ReadPage | ReadFile | SearchBatch
 Steps: TypeAlias = Generator[Step, Rows | None, T]
 """Yields steps, is sent the answer of each, and returns what came of them."""
 
@@ -69,11 +84,14 @@ class Searched:
 
 
 def reading() -> Steps[Catalogue]:
-    """Read the active items and skills that the caller sees. Needs scope search."""
+    """Read the active items, skills and Agent Skills that the caller sees. Needs scope search."""
     tools = yield from _every("tools")
     skills = yield from _every("skills")
+    agent_skills = yield from _agent_skills()
     return Catalogue(
-        [_tool(row) for row in tools if row["is_active"]], [_skill(row) for row in skills if row["is_active"]]
+        [_tool(row) for row in tools if row["is_active"]],
+        [_skill(row) for row in skills if row["is_active"]],
+        agent_skills=agent_skills,
     )
 
 
@@ -134,7 +152,7 @@ def _ask(
         waiting = again + waiting
 
 
-def _every(resource: Literal["tools", "skills"]) -> Steps[Rows]:
+def _every(resource: Resource) -> Steps[Rows]:
     """Return a whole list. A page may end before its limit, by its bytes; an empty one is the end."""
     found: dict[Any, dict[str, Any]] = {}
     offset = 0
@@ -154,6 +172,22 @@ def _tool(row: Mapping[str, Any]) -> Tool:
         input_schema=row["input_schema"],
         skill_ids=tuple(row["skill_ids"]),
     )
+
+
+def _agent_skills() -> Steps[list[AgentSkill]]:
+    """Return the active Agent Skills, the bodies of the first `MAX_BODIES` among them."""
+    rows = yield from _every("agent_skills")
+    found: list[AgentSkill] = []
+    for row in (row for row in rows if row["is_active"]):
+        body = None
+        if len(found) < MAX_BODIES:
+            digest = next(file["digest"] for file in row["files"] if file["path"] == SKILL_MD)
+            [file] = (yield ReadFile(row["id"], digest)) or [{"text": ""}]
+            body = body_of(file["text"])
+        allowed = row["frontmatter"].get("allowed-tools") or ""
+        allowed = " ".join(map(str, allowed)) if isinstance(allowed, list) else str(allowed)
+        found.append(AgentSkill(row["path"], row["name"], row["description"], allowed, body))
+    return found
 
 
 def _skill(row: Mapping[str, Any]) -> Skill:

@@ -26,6 +26,9 @@ class Code(StrEnum):
     DESCRIPTION_TOO_LONG = "description_too_long"
     DESCRIPTION_REPEATS_NAME = "description_repeats_name"
     ARGUMENTS_UNDESCRIBED = "arguments_undescribed"
+    AGENT_SKILLS_SHADOW = "agent_skills_shadow"
+    AGENT_SKILL_WITHOUT_WHEN = "agent_skill_without_when"
+    AGENT_SKILL_TOOLS_MISSING = "agent_skill_tools_missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,25 @@ class Skill:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentSkill:
+    """An active Agent Skill.
+
+    Attributes
+    ----------
+    allowed_tools : str
+        As its front matter has them.
+    body : str or None
+        What `SKILL.md` says below the front matter; None where it was not read.
+    """
+
+    path: str
+    name: str
+    description: str = ""
+    allowed_tools: str = ""
+    body: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """The result of a search whose request was a tool's own description.
 
@@ -99,6 +121,7 @@ class Catalogue:
     tools: Sequence[Tool]
     skills: Sequence[Skill] = ()
     asked: Mapping[int, Asked] = field(default_factory=dict)
+    agent_skills: Sequence[AgentSkill] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +140,8 @@ class Finding:
         Those concerned, by server and name.
     skills : tuple of str
         Ids of those concerned, sorted.
+    agent_skills : tuple of str
+        Paths of those concerned, sorted.
     """
 
     code: Code
@@ -125,12 +150,19 @@ class Finding:
     help: str
     tools: tuple[Tool, ...] = ()
     skills: tuple[str, ...] = ()
+    agent_skills: tuple[str, ...] = ()
 
     @property
     def order(self) -> tuple[object, ...]:
         """The sort key of findings: largest weight first."""
         places = list(Code)
-        return -self.weight, places.index(self.code), [tool.order for tool in self.tools], self.skills
+        return (
+            -self.weight,
+            places.index(self.code),
+            [tool.order for tool in self.tools],
+            self.skills,
+            self.agent_skills,
+        )
 
 
 def in_order(tools: Iterable[Tool]) -> tuple[Tool, ...]:

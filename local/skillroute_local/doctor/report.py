@@ -30,6 +30,7 @@ def report_of(
         "checked": {
             "tools": len(catalogue.tools),
             "skills": len(catalogue.skills),
+            "agent_skills": len(catalogue.agent_skills),
             "searches": len(catalogue.asked),
         },
         "counts": {code.value: number for code, number in counts_of(findings).items()},
@@ -50,6 +51,7 @@ def _shown(found: Finding) -> dict[str, Any]:
         "help": found.help,
         "tools": [_named(tool) for tool in found.tools],
         "skills": list(found.skills),
+        "agent_skills": list(found.agent_skills),
     }
 
 

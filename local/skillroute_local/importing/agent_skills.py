@@ -35,7 +35,7 @@ def read_folder(content: Content, choices: Choices, refuse: Refuse) -> Reading:
     if isinstance(content, Archive):
         unpacked = Unpacked(content.path)
         reading = read_root(unpacked.root, choices, refuse)
-        rows = _keeping(unpacked, reading.rows)
+        rows = keeping(unpacked, reading.rows)
         return replace(reading, rows=rows, former=None, left_out=[*unpacked.left_out, *reading.left_out])
     return read_root(content.path.resolve(), choices, refuse)
 
@@ -67,7 +67,7 @@ def read_root(root: Path, choices: Choices, refuse: Refuse) -> Reading:
     )
 
 
-def _keeping(kept: object, rows: Iterable[Row]) -> Iterator[Row]:
+def keeping(kept: object, rows: Iterable[Row]) -> Iterator[Row]:
     """Yield rows whose files are in a folder that is there as long as an object is."""
     yield from rows
     del kept

@@ -12,6 +12,8 @@ from skillroute_local.errors import LocalError, Misused
 from skillroute_local.importing.content import Broken, Content, Document
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row, Scope, Unreadable
 from skillroute_local.importing.pointers import pointer
+from skillroute_local.importing.served_skills import skill_rows
+from skillroute_local.importing.skill_files import Room
 from skillroute_local.importing.tools_list import listed
 from skillroute_local.importing.values import size_of
 from skillroute_local.mcp_servers.model import LISTS, HttpServer, Limits, Listing, McpServer, ServerError, StdioServer
@@ -112,7 +114,7 @@ def _read(servers: Sequence[McpServer], where: str, choices: Choices, refuse: Re
     scopes: list[Scope] = []
     said = list(notes)
     left_out: list[str] = []
-    for server, listing in zip(servers, list_servers(servers, limits), strict=True):
+    for server, listing in zip(servers, list_servers(servers, limits, Room), strict=True):
         if isinstance(listing, ServerError):
             # There is no field to correct where the option names it.
             refuse(where, str(listing).replace("--mcp.url", "--mcp").replace("--mcp.command", "--mcp"), server.name)
@@ -120,12 +122,19 @@ def _read(servers: Sequence[McpServer], where: str, choices: Choices, refuse: Re
         for problem in listing.problems:
             refuse(where, problem, server.name)
         answer: dict[str, list[Any]] = {field: [] for _, field in LISTS.values()}
+        # The files of skills are resources as well, and would be found twice.
+        of_skills = frozenset().union(*(skill.uris for skill in listing.skills))
         for entry in listing.items:
+            if entry.kind == "resource" and entry.value["uri"] in of_skills:
+                continue
             answer[LISTS[entry.kind][1]].append(entry.value)
         reading = listed(answer, pointer(f"{where}#", server.name), server.name, refuse, only_its_own=True)
         rows += reading.rows
         scopes += reading.scopes
         left_out += reading.left_out
+        for row, notes_of in skill_rows(listing.skills, server.name, f"{where}#", refuse):
+            rows.append(row)
+            left_out += notes_of
         said.append(f"{server.name} lists {_counted(Counter(entry.kind for entry in listing.items))}")
         if choices.register:
             registered.append(_registered(server, listing, pointer(f"{where}#", server.name)))

@@ -10,6 +10,7 @@ from pathlib import Path
 from skillroute_local.client import Written
 from skillroute_local.importing.content import content_of
 from skillroute_local.importing.formats import read
+from skillroute_local.importing.git_source import read_repository, shown
 from skillroute_local.importing.model import Choices
 from skillroute_local.importing.objects import read_named
 from skillroute_local.importing.running import is_client_file, is_config, read_one
@@ -18,6 +19,10 @@ from skillroute_local.importing.watch import Watched
 
 LIST_EVERY_S = 60.0
 """Seconds after which MCP servers are listed again where they are watched: those of programs are started for it."""
+
+
+CLONE_EVERY_S = 600.0
+"""Seconds after which repositories are cloned again where they are watched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +36,15 @@ class Wanted:
 
 
 def wanted(
-    named: Mapping[Written, Sequence[Path]], mcp: str | None, choices: Choices, format_name: str | None, *, watch: bool
+    named: Mapping[Written, Sequence[Path]],
+    mcp: str | None,
+    choices: Choices,
+    format_name: str | None,
+    *,
+    watch: bool,
+    git: Sequence[str] = (),
 ) -> list[Wanted]:
-    """Return the sources in the order of `named`; an MCP server comes after the files of items."""
+    """Return the sources in the order of `named`; repositories and an MCP server come after the files of items."""
     found = []
     for kind, paths in named.items():
         for path in paths:
@@ -41,6 +52,10 @@ def wanted(
                 found.append(_file(path, choices, format_name, watch=watch))
             else:
                 found.append(Wanted(path.name, kind, partial(read_named, path, kind), Watched(path)))
+        if kind == "items":
+            for address in git:
+                read_it = partial(read_repository, address, choices)
+                found.append(Wanted(shown(address), "agent_skills", read_it, Watched(None, CLONE_EVERY_S)))
         if kind == "items" and mcp is not None:
             name = choices.server or "--mcp"
             found.append(Wanted(name, kind, partial(read_one, mcp, choices), Watched(None, LIST_EVERY_S)))

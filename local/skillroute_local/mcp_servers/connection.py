@@ -128,7 +128,11 @@ class Connection:
         return await self._asked(request, f"tool {name}", timeout_s, progress)
 
     async def _asked(
-        self, request: types.ClientRequest, what: str, timeout_s: float, progress: ProgressFnT | None = None
+        self,
+        request: types.ClientRequest | types.Request[Any, Any],
+        what: str,
+        timeout_s: float,
+        progress: ProgressFnT | None = None,
     ) -> dict[str, Any]:
         try:
             result: dict[str, Any] = await self._client.session.send_request(
@@ -153,6 +157,15 @@ class Connection:
         """Return a resource's contents as they came. Raises as `call` does."""
         params = types.ReadResourceRequestParams(uri=uri)
         return await self._asked(types.ReadResourceRequest(params=params), f"resource {uri}", self._limits.call_s)
+
+    def has_extension(self, name: str) -> bool:
+        """Return whether the server has declared an extension of the protocol."""
+        return name in (self._client.server_capabilities.extensions or {})
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Call a method of an extension, and return its result as it came. Raises as `call` does."""
+        request = types.Request[dict[str, Any], str](method=method, params=dict(params))
+        return await self._asked(request, method, self._limits.call_s)
 
     async def follow_changes(self) -> None:
         """Call `on_change` for changes of lists, where the revision wants them asked for; else return at once."""

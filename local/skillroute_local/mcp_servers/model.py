@@ -168,6 +168,34 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
+class ServedSkill:
+    """A skill that a server serves.
+
+    Attributes
+    ----------
+    uri : str
+        Of its `SKILL.md`.
+    path : str
+        Its place on the server: `acme/billing/refunds` of ``skill://acme/billing/refunds/SKILL.md``.
+    frontmatter : mapping
+        As the server says; the importer compares it with the file.
+    files : mapping of str to bytes
+        By path, `SKILL.md` first.
+    left_out : tuple of str
+        What is missing of it, and why.
+    uris : frozenset of str
+        Of all its files, those that were left out among them.
+    """
+
+    uri: str
+    path: str
+    frontmatter: Mapping[str, Any]
+    files: Mapping[str, bytes]
+    left_out: tuple[str, ...]
+    uris: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
     """The listing of a server.
 
@@ -179,6 +207,8 @@ class Listing:
         What was left out, and why; each begins with the server's name.
     complete : frozenset of str
         The kinds that were listed; of the others nothing is known, for their list failed.
+    skills : tuple of ServedSkill
+        Its Agent Skills, where they were asked for.
     """
 
     items: tuple[Listed, ...]
@@ -187,3 +217,4 @@ class Listing:
     instructions: str = ""
     problems: tuple[str, ...] = ()
     complete: frozenset[ListedKind] = EVERY_KIND
+    skills: tuple[ServedSkill, ...] = ()

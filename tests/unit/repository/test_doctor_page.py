@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer.main
 from skillroute_local.cli import app
-from skillroute_local.doctor import Asked, Catalogue, Code, Skill, Tool, diagnose, report_of
+from skillroute_local.doctor import AgentSkill, Asked, Catalogue, Code, Skill, Tool, diagnose, report_of
 
 PAGE = (Path(__file__).parents[3] / "docs" / "doctor.md").read_text("utf-8")
 
@@ -31,7 +31,14 @@ def test_weights_are_those_of_the_table() -> None:
     skills = [Skill("mail", "Mail"), Skill("mails", "Mails")]
     asked = {1: Asked(6, 6), 2: Asked(12, 12), 3: Asked(None, 1), 4: Asked(None)}
 
-    findings = diagnose(Catalogue(tools, skills, asked)) + diagnose(Catalogue(tools))
+    agent_skills = [
+        AgentSkill("a/pdf", "pdf", "Merges pages.", "mcp__a__b", "Do it."),
+        AgentSkill("b/pdf", "pdf", "Merges files.", body="When asked."),
+        AgentSkill("c", "forms", "Fill in all the forms of PDF files"),
+        AgentSkill("d", "fields", "Fill in all the forms of PDF files"),
+    ]
+
+    findings = diagnose(Catalogue(tools, skills, asked, agent_skills)) + diagnose(Catalogue(tools))
     assert {finding.code for finding in findings} == set(Code)
     for finding in findings:
         least, most = weights[finding.code]

@@ -120,7 +120,7 @@ export function make({ options, remember }) {
 
   function filter() {
     const given = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const text = (found) => [words(found.code), found.reason, ...found.skills, ...found.tools.map(titleOf)].join(" ").toLowerCase();
+    const text = (found) => [words(found.code), found.reason, ...found.skills, ...found.agent_skills, ...found.tools.map(titleOf)].join(" ").toLowerCase();
     const rows = report.findings.filter((found) => (!code.value || found.code === code.value) && given.every((word) => text(found).includes(word)));
     list.show(rows, report.findings.length ? "No finding matches the filter." : "No problem was found.");
     fill(count, rows.length === report.findings.length ? plural(rows.length, "finding") : `${rows.length} of ${plural(report.findings.length, "finding")}`);
@@ -137,7 +137,9 @@ export function make({ options, remember }) {
       finding.tools.length > 0 && [h("h3", {}, plural(finding.tools.length, "tool")),
         h("ul", { class: "plain" }, finding.tools.slice(0, SHOWN).map((tool) => h("li", {}, link(tool))), more(finding.tools))],
       finding.skills.length > 0 && [h("h3", {}, plural(finding.skills.length, "skill")),
-        h("ul", { class: "plain" }, finding.skills.map((id) => h("li", {}, h("a", { href: `#/skills?skill=${encodeURIComponent(id)}` }, id))))]);
+        h("ul", { class: "plain" }, finding.skills.map((id) => h("li", {}, h("a", { href: `#/skills?skill=${encodeURIComponent(id)}` }, id))))],
+      finding.agent_skills.length > 0 && [h("h3", {}, plural(finding.agent_skills.length, "Agent Skill")),
+        h("ul", { class: "plain" }, finding.agent_skills.slice(0, SHOWN).map((path) => h("li", { class: "code" }, path)), more(finding.agent_skills))]);
   }
 
   const link = (tool) => h("a", { class: "code", href: `#/catalogue?tool=${tool.tool_id}` }, titleOf(tool));

@@ -49,7 +49,7 @@ def test_an_examination_tells_how_far_it_is_and_ends_with_its_report(page: TestC
     assert [event["doing"] for event in events if event["total"] is None][:1] == ["reading tools"]
     assert [(event["done"], event["total"]) for event in events if event["total"]] == [(0, 1)]
     report = last["report"]
-    assert report["checked"] == {"tools": 2, "skills": 1, "searches": 1}
+    assert report["checked"] == {"tools": 2, "skills": 1, "agent_skills": 0, "searches": 1}
     [empty] = [found for found in report["findings"] if found["code"] == "description_empty"]
     assert [tool["name"] for tool in empty["tools"]] == ["get_it"]
     assert report["not_asked"] == []

@@ -30,7 +30,7 @@ def codes(report: dict[str, Any]) -> dict[str, int]:
 def test_it_says_what_is_wrong(run: CommandLine) -> None:
     report = run.json("doctor")
 
-    assert report["checked"] == {"tools": 6, "skills": 0, "searches": 5}
+    assert report["checked"] == {"tools": 6, "skills": 0, "agent_skills": 0, "searches": 5}
     assert codes(report) == {
         "description_empty": 1,
         "name_says_nothing": 1,
@@ -80,12 +80,12 @@ def test_findings_fail_a_build_that_asks_for_it(run: CommandLine, args: tuple[st
 
 
 def test_a_code_that_is_none_is_answered_with_those_that_are(run: CommandLine) -> None:
-    assert "give any, or one of arguments_undescribed, " in run.error("doctor", "--fail-on", "x")["detail"]
+    assert "give any, or one of agent_skill_tools_missing, " in run.error("doctor", "--fail-on", "x")["detail"]
 
 
 def test_only_one_server_is_judged(run: CommandLine) -> None:
     report = run.json("doctor", "--server", "mail")
-    assert report["checked"] == {"tools": 6, "skills": 0, "searches": 1}
+    assert report["checked"] == {"tools": 6, "skills": 0, "agent_skills": 0, "searches": 1}
     assert codes(report) == {"tools_without_skill": 1}
 
 
@@ -94,7 +94,7 @@ def test_what_is_switched_off_is_left_alone(run: CommandLine, api: httpx.Client)
     answered(api.patch(f"/api/v1/tools/{row['id']}", json={"is_active": False}))
 
     report = run.json("doctor", "--no-search")
-    assert report["checked"] == {"tools": 5, "skills": 0, "searches": 0}
+    assert report["checked"] == {"tools": 5, "skills": 0, "agent_skills": 0, "searches": 0}
     assert "description_empty" not in codes(report)
 
 

@@ -20,7 +20,7 @@ from tests.unit.local.importing.reading import read_path, written
 
 def keys_of(monkeypatch: pytest.MonkeyPatch, *items: Listed) -> list[ItemKey]:
     """Return the keys of the items of a server `evil` that lists these."""
-    monkeypatch.setattr(listing, "list_servers", lambda servers, limits: [Listing(items) for _ in servers])
+    monkeypatch.setattr(listing, "list_servers", lambda servers, *_: [Listing(items) for _ in servers])
     reading = read_one("https://evil.example/mcp", Choices(server="evil"), lambda *_: None)
     return [each.content.key for each in checked(reading.rows, lambda *_: None)]  # type: ignore[union-attr]
 

@@ -1,0 +1,96 @@
+"""Git repositories: the newest state of one, cloned into a temporary folder, and its Agent Skills."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import weakref
+from dataclasses import replace
+from pathlib import Path
+
+from skillroute_local.errors import Misused
+from skillroute_local.importing.agent_skills import keeping, read_root
+from skillroute_local.importing.model import Choices, Reading, Refuse, Unreadable
+from skillroute_local.terminal_text import harmless
+
+CLONE_S = 600.0
+"""Seconds that a clone may take."""
+
+_PROTOCOLS = "file:https:ssh"
+"""Others, such as `ext::`, run commands, or send without encryption."""
+
+_ADDRESS = re.compile(r"(?:https|ssh|file)://\S+|\w[\w.-]*@\w[\w.-]*:\S+")
+_PASSWORD = re.compile(r"(?<=://)[^/@\s]*@")
+
+
+class Clone:
+    """A temporary folder with the newest state of a repository; it is deleted when nothing refers to this any more.
+
+    Parameters
+    ----------
+    address : str
+        A URL (``https://``, ``ssh://``, ``file://``, ``git@host:path``), or the path of a repository here.
+
+    Attributes
+    ----------
+    root : Path
+
+    Raises
+    ------
+    Misused
+        It is none of these.
+    Unreadable
+        There is no `git` here, or it cannot clone it in time.
+    """
+
+    def __init__(self, address: str) -> None:
+        if not _ADDRESS.fullmatch(address) and not Path(address).is_dir():
+            raise Misused("--git: must be https://, ssh:// or file://, git@host:path, or the folder of a repository")
+        program = shutil.which("git")
+        if program is None:
+            raise Unreadable("--git", "there is no git here: install it, or give the folder of a checkout")
+        folder = Path(tempfile.mkdtemp(prefix="skillroute-import-")).resolve()
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.root = folder / _name(address)
+        _run([program, *_SAFELY, "clone", "--quiet", "--depth", "1", "--", _source(address), str(self.root)], address)
+
+
+def read_repository(address: str, choices: Choices, refuse: Refuse) -> Reading:
+    """Return the Agent Skills of a repository."""
+    clone = Clone(address)
+    reading = read_root(clone.root, choices, refuse)
+    return replace(reading, rows=keeping(clone, reading.rows))
+
+
+def shown(address: str) -> str:
+    """Return an address without the password that it may have."""
+    return harmless(_PASSWORD.sub("", address))
+
+
+# Links become small files, so that none leads out; hooks and templates of this computer are not for strangers' code.
+_SAFELY = ("-c", "core.symlinks=false", "-c", "core.hooksPath=/dev/null", "-c", "init.templateDir=")
+
+
+def _run(command: list[str], address: str) -> None:
+    env = {**os.environ, "GIT_ALLOW_PROTOCOL": _PROTOCOLS, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1"}
+    try:
+        done = subprocess.run(  # noqa: S603 (no shell, and what could be an option is refused)
+            command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=CLONE_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise Unreadable(shown(address), f"cannot be cloned in {CLONE_S:.0f} s") from None
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["git says nothing"])[-1]
+        raise Unreadable(shown(address), f"cannot be cloned: {shown(last)}")
+
+
+def _source(address: str) -> str:
+    """Return the source as git takes it: of a folder the URL, since a clone of its path is never shallow."""
+    return address if _ADDRESS.fullmatch(address) else Path(address).resolve().as_uri()
+
+
+def _name(address: str) -> str:
+    return re.split(r"[/:]", address.rstrip("/").removesuffix(".git").rstrip("/"))[-1] or "repository"
