@@ -20,7 +20,10 @@ MAX_POOL = 3200
 """The most that it is asked for: 50 skills of as many pieces as a skill may have."""
 
 WORDS_SHARE = 0.4
-"""How much the words add to the cosine, as in the search for mail (docs/adr/0040). Not measured on Agent Skills."""
+"""How much the words add to the cosine, as in the search for mail (docs/adr/0040).
+
+From 0.2 to 1 as much is found (docs/benchmarks.md, *Agent Skills*).
+"""
 
 Ask = Callable[[int], list[IndexHit]]
 """Asks an engine for so many pieces."""
