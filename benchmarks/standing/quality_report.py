@@ -51,6 +51,18 @@ def _registry_claim(differences: list[Json]) -> str:
     )
 
 
+def agent_skills(results: Json) -> str:
+    """Return the section about the search for Agent Skills."""
+    about = (
+        f"{results['skills']} skills of ten packages of PyPI and npm, whose texts are not part of this project, and "
+        f"{results['requests']} requests, each for one skill. An AI model wrote them from passages of the bodies, as a "
+        "user would ask; descriptions often have other words. So the gain is what bodies give where a request is about "
+        "what only they say; requests that a description answers gain less. What each way is stands in "
+        "`standing/agent_skills.py`; default is the route. Intervals are 95 %, of paired resamples of the requests."
+    )
+    return f"{about}\n\n{table(results['recall'])}"
+
+
 def _beats_both(shown: Sequence[str]) -> str:
     return "no" if "worse" in shown else "yes" if set(shown) == {"better"} else "not shown"
 

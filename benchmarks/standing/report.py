@@ -22,13 +22,13 @@ from typing import Any
 from benchmarks.standing.among_report import measured_among
 from benchmarks.standing.compare_report import compared
 from benchmarks.standing.marks import with_marks
-from benchmarks.standing.quality_report import message_quality, registry_quality
+from benchmarks.standing.quality_report import agent_skills, message_quality, registry_quality
 from benchmarks.standing.summary import TITLE, with_summary
 from benchmarks.standing.tables import table, titled
 
 Json = dict[str, Any]
 
-_OF_THIS_RUN = {"json", "data", "directory", "peers", "folder", "beside", "reranker"}
+_OF_THIS_RUN = {"cache", "json", "data", "directory", "peers", "folder", "beside", "reranker"}
 """Options that say where things lie, not what was measured."""
 _STAGE_NAMES = ("query_embedding", "skill_search", "tool_search", "rerank", "schema_load", "index_sync", "total")
 _HEAD = """# Benchmarks
@@ -208,6 +208,7 @@ _SECTIONS = {
     "registry_quality": ("Registry search: quality", registry_quality),
     "registry_latency": ("Registry search: latency", _registry_latency),
     "message_quality": ("Message search: quality", message_quality),
+    "agent_skills": ("Agent Skills: found by their bodies", agent_skills),
     "message_latency": ("Message search: latency", _message_latency),
     "resume": ("Filling an index server", lambda results: table(results["phases"])),
     "answer_tokens": ("Tokens in an agent's context", _answer_tokens),

@@ -5,7 +5,7 @@ A skill's cosine is that of its nearest piece, and its words are those of the pi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skillroute.agent_skills.collection import AGENT_SKILL_DOCUMENTS
@@ -20,7 +20,10 @@ MAX_POOL = 3200
 """The most that it is asked for: 50 skills of as many pieces as a skill may have."""
 
 WORDS_SHARE = 0.4
-"""How much the words add to the cosine, as in the search for mail (docs/adr/0040). Not measured on Agent Skills."""
+"""How much the words add to the cosine, as in the search for mail (docs/adr/0040).
+
+From 0.2 to 1 as much is found (docs/benchmarks.md, *Agent Skills*).
+"""
 
 Ask = Callable[[int], list[IndexHit]]
 """Asks an engine for so many pieces."""
@@ -68,35 +71,47 @@ class PieceSearch:
         self._where = where
         self._limit = limit
         self._skill_of: dict[str, int] = {}
+        self._most_words = 1.0
 
     def by_words(self, query: str) -> list[Candidate]:
         """Return the skills that share a word with a query, the best first."""
         hits = self._pool(
             lambda limit: self._index.search_text(AGENT_SKILL_DOCUMENTS, query, where=self._where, limit=limit)
         )
-        most = max((hit.score for hit in hits), default=0.0) or 1.0
+        self._most_words = max((hit.score for hit in hits), default=0.0) or 1.0
         found: dict[int, Candidate] = {}
-        for key, score in hits:
-            if skill := self._skill_of.get(key):
-                found.setdefault(skill, Candidate(skill)).words[key] = score / most
+        self._add_words(hits, found)
         return ranked(found)
 
-    def by_meaning(self, vector: Vector, by_words: Sequence[Candidate]) -> list[Candidate]:
-        """Return the skills nearest to a vector and those that were found by words, the best first."""
+    def by_meaning(self, query: str, vector: Vector, by_words: Sequence[Candidate]) -> list[Candidate]:
+        """Return the skills nearest to a query's vector and those that were found by its words, the best first.
+
+        Each engine is asked for the pieces that only the other one has found: a piece that lacks one of its scores, as
+        it was not among the first of an engine, would not be comparable (docs/benchmarks.md has what that cost).
+        """
         hits = self._pool(
             lambda limit: self._index.search(AGENT_SKILL_DOCUMENTS, vector, where=self._where, limit=limit)
         )
         found = {candidate.id: candidate for candidate in by_words}
         near = {hit.key for hit in hits}
-        # Of skills that only words have found, the pieces with these words.
-        far = [key for candidate in by_words[: 2 * self._limit] for key in candidate.words if key not in near]
+        far = [key for candidate in by_words for key in candidate.words if key not in near]
         if far:
             where = IndexFilter(keys=far)
             hits = [*hits, *self._index.search(AGENT_SKILL_DOCUMENTS, vector, where=where, limit=len(far))]
+        worded = {key for candidate in by_words for key in candidate.words}
+        if unworded := sorted(near - worded):
+            where = IndexFilter(keys=unworded)
+            more = self._index.search_text(AGENT_SKILL_DOCUMENTS, query, where=where, limit=len(unworded))
+            self._add_words(more, found)
         for key, cosine in hits:
             if skill := self._skill_of.get(key):
                 found.setdefault(skill, Candidate(skill)).cosines[key] = cosine
         return ranked(found)
+
+    def _add_words(self, hits: Iterable[IndexHit], found: dict[int, Candidate]) -> None:
+        for key, score in hits:
+            if skill := self._skill_of.get(key):
+                found.setdefault(skill, Candidate(skill)).words[key] = min(1.0, score / self._most_words)
 
     def _pool(self, ask: Ask) -> list[IndexHit]:
         """Return pieces of as many skills as are wanted, where there are so many."""

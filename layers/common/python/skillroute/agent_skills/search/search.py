@@ -98,7 +98,7 @@ class AgentSkillSearch:
                 with run.watch.stage("query_embedding"):
                     vector = self._embedder.embed(request.query, index.model)
                 with run.watch.stage("search"):
-                    found = search.by_meaning(vector, by_words)
+                    found = search.by_meaning(request.query, vector, by_words)
         except EmbeddingUnavailable as error:
             run.degrade("embedding_unavailable", error)
         except IndexUnavailable as error:
