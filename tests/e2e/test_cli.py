@@ -199,7 +199,8 @@ class TestOperating:
 
         assert done.returncode == 0, done.stderr
         assert done.stdout.endswith(
-            "embedded 0 items, 0 skills, 0 servers and agents, and 0 documents of mail; every index rebuilds now\n"
+            "embedded 0 items, 0 skills, 0 servers and agents, 0 documents of mail, and 0 pieces of Agent Skills; "
+            "every index rebuilds now\n"
         )
         assert [tool["name"] for tool in running.search(query)["tools"]] == before
         eventually(lambda: not running.http.get("/health").json()["index_rebuilding"], "the index is rebuilt")

@@ -57,7 +57,7 @@ Queue = Annotated[
     WorkQueue | None,
     typer.Argument(
         parser=_one_of(_QUEUES),
-        metavar=f"[{'|'.join(_QUEUES)}]",
+        metavar="[queue]",
         help=f"{' or '.join(f'{queue} ({queue.holds})' for queue in queues())}; default: all.",
         show_default=False,
     ),
@@ -68,7 +68,7 @@ Of = Annotated[
     Collection | None,
     typer.Argument(
         parser=_one_of(_COLLECTIONS),
-        metavar=f"[{'|'.join(_COLLECTIONS)}]",
+        metavar="[collection]",
         help=f"{', '.join(_COLLECTIONS)}; registry are servers and agents. Default: all.",
         show_default=False,
     ),

@@ -153,7 +153,8 @@ def test_a_functions_login_that_is_the_owners_is_one_line(deployment: Deployment
     [
         (
             "reindex",
-            "embedded 0 items, 0 skills, 0 servers and agents, and 0 documents of mail; every index rebuilds now\n",
+            "embedded 0 items, 0 skills, 0 servers and agents, 0 documents of mail, and 0 pieces of Agent Skills; "
+            "every index rebuilds now\n",
         ),
         ("dlq list", "nothing was given up\n"),
         ("skills propose", "there are no tools without a skill; --all groups those that have one, too\n"),

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from skillroute.agent_skills.collection import AGENT_SKILL_DOCUMENTS
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.embed import store_made
@@ -298,6 +299,16 @@ def a_project(sql: Sql) -> str:
     return str(key)
 
 
+def a_piece(sql: Sql) -> str:
+    [[key]] = sql(
+        "WITH s AS (INSERT INTO mcp.agent_skills (path, name, description, frontmatter, content_hash) "
+        "VALUES ('a', 'a', '', '{}', '') RETURNING id) "
+        "INSERT INTO mcp.agent_skill_pieces (agent_skill_id, nth, heading, content) "
+        "SELECT id, 1, '', 'c' FROM s RETURNING id"
+    )
+    return str(key)
+
+
 def a_tool(sql: Sql) -> str:
     return str(insert_tool(sql, "t"))
 
@@ -312,6 +323,7 @@ KINDS = {
     TOOLS: (a_tool, "mcp.tools", "name = 'changed'", "tags = '{new}'"),
     SKILLS: (a_skill, "mcp.skill_categories", "name = 'changed'", "parent_domain = 'new'"),
     REGISTRY_DOCUMENTS: (an_entity, "mcp.registry_entities", "name = 'changed'", "description = 'new'"),
+    AGENT_SKILL_DOCUMENTS: (a_piece, "mcp.agent_skill_pieces", "nth = 0", "heading = 'new'"),
     MAIL_DOCUMENTS: (a_project, "mcp.mail_documents", "created_ts = 7", "search_vector = 'new'"),
 }
 
@@ -330,7 +342,8 @@ class TestOfEachKind:
         _, table, change, _ = KINDS[collection]
         assert logged(sql, lambda: sql(f"UPDATE {table} SET {change}")) >= {key}
         [(_, _, payload)] = documents(sql, collection).values()
-        assert payload.get("name") == "changed" or payload.get("created_ts") == 7
+        shown = {"name": "changed", "created_ts": 7, "part": "description"}
+        assert any(payload.get(name) == value for name, value in shown.items())
         assert vectors_of(sql, collection, key) == {"test": EAST}
 
     def test_of_what_it_does_not_say_nobody_hears(self, sql: Sql, collection: Collection, key: str) -> None:

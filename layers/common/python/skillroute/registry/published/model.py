@@ -106,37 +106,30 @@ class Icon(_Shape):
     theme: Literal["light", "dark"] | None = None
 
 
-class ServerDetail(_Shape):
-    """A server as its `server.json` describes it."""
-
-    name: str
-    description: Annotated[str, StringConstraints(min_length=1, max_length=100)]
-    version: str
-    title: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = None
-    website_url: str | None = Field(None, alias="websiteUrl")
-    repository: Repository | None = None
-    icons: list[Icon] | None = None
-    packages: list[Package] | None = None
-    remotes: list[HttpTransport] | None = None
-    meta: dict[str, Any] | None = Field(None, alias="_meta")
-
-
 class PublishedServer(BaseModel):
-    """A version of a server, and what the registry has of it under `io.modelcontextprotocol.registry/official`."""
+    """A version of a server, and its place in the registry."""
 
-    server: ServerDetail
-    meta: dict[str, Any] = Field(alias="_meta")
+    server: dict[str, Any] = Field(
+        description="As a `server.json`: https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+    )
+    meta: dict[str, Any] = Field(
+        alias="_meta",
+        description="Under `io.modelcontextprotocol.registry/official` its status, when it was registered and changed, "
+        "and whether it is the latest version.",
+    )
 
 
 class ListMetadata(BaseModel):
-    """How many servers the page has, and where the next one begins; no cursor on the last page."""
+    """The number of servers of a page, and where the next one begins."""
 
-    count: int
-    next_cursor: str | None = Field(None, alias="nextCursor")
+    count: int = Field(description="The servers of this page.")
+    next_cursor: str | None = Field(
+        None, alias="nextCursor", description="What `cursor` takes for the next page; absent on the last one."
+    )
 
 
 class PublishedServers(BaseModel):
     """A page of servers."""
 
-    servers: list[PublishedServer]
-    metadata: ListMetadata
+    servers: list[PublishedServer] = Field(description="By name, of one name the newest version first.")
+    metadata: ListMetadata = Field(description="The size of the page, and where the next one begins.")
