@@ -145,6 +145,14 @@ def test_an_organisation_sees_its_own_and_what_is_global(guarded: TestClient) ->
     assert guarded.get(foreign, headers=dict(bearer(OURS.sign(claims(org="globex"))))).status_code == 404
 
 
+def test_a_caller_without_an_organisation_shares_no_cache_and_a_wrong_token_is_no_visitor(guarded: TestClient) -> None:
+    known = guarded.get("/v0.1/servers", headers=dict(bearer(OURS.sign(claims()))))
+    assert names(known.json()) == GLOBAL
+    assert known.headers["cache-control"].startswith("private")
+    expired = guarded.get("/v0.1/servers", headers=dict(bearer(OURS.sign({**claims(), "exp": 1}))))
+    assert (expired.status_code, expired.json()["code"]) == (401, "invalid_token")
+
+
 def test_visitors_see_what_is_global_where_the_registry_is_open_and_nothing_else(
     guarded: TestClient, request: pytest.FixtureRequest
 ) -> None:
@@ -153,6 +161,7 @@ def test_visitors_see_what_is_global_where_the_registry_is_open_and_nothing_else
     if is_open:
         assert names(response.json()) == GLOBAL
         assert response.headers["cache-control"].startswith("public")
+        assert "Authorization" in response.headers["vary"]
     else:
         assert response.status_code == 401
     assert guarded.get("/v0.1/servers/local.skillroute%2Fsecret-project/versions").status_code == (
