@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ import jsonschema
 import pytest
 from fastapi.testclient import TestClient
 from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.registry.published import read
+from skillroute.registry.published.entries import Entry, Registered, entries_of
 
 from tests.api.bad_tokens import KEYS, OURS, bearer
 from tests.api.one_app import app_over
@@ -99,6 +101,36 @@ def test_a_disabled_server_is_shown_as_deleted_and_only_when_asked_for(client: T
     for params in ({"include_deleted": "true"}, {"updated_since": before}):
         [shown] = page(client, **params)["servers"]
         assert shown["_meta"][OFFICIAL]["status"] == "deleted"
+
+
+def test_every_write_is_seen_by_the_next_request(client: TestClient) -> None:
+    assert page(client)["servers"] == []
+    [written] = put(client, "servers", LISTED)["results"]
+    assert names(page(client)) == [LISTED["name"]]
+    put(client, "servers", {**LISTED, "version": "2.0.0", "path": client.get("/api/v1/servers").json()[0]["path"]})
+    assert [each["server"]["version"] for each in page(client)["servers"]] == ["2.0.0"]
+    client.post(f"/api/v1/servers/{written['id']}/disable")
+    assert page(client)["servers"] == []
+    client.post(f"/api/v1/servers/{written['id']}/enable")
+    assert names(page(client)) == [LISTED["name"]]
+    client.delete(f"/api/v1/servers/{written['id']}")
+    assert page(client)["servers"] == []
+
+
+def test_documents_are_read_anew_only_when_a_server_was_written(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[list[Entry]] = []
+
+    def counted(servers: Iterable[Registered]) -> list[Entry]:
+        made.append(entries_of(servers))
+        return made[-1]
+
+    monkeypatch.setattr(read, "entries_of", counted)
+    put(client, "servers", LISTED)
+    for _ in range(3):
+        assert names(page(client)) == [LISTED["name"]]
+    assert len(made) == 1
 
 
 def test_an_answer_that_is_kept_is_asked_for_by_its_tag(client: TestClient) -> None:
