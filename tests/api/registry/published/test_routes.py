@@ -133,6 +133,19 @@ def test_documents_are_read_anew_only_when_a_server_was_written(
     assert len(made) == 1
 
 
+def test_a_version_that_is_deleted_while_it_is_read_is_not_found(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [written] = put(client, "servers", LISTED)["results"]
+
+    def late(servers: Iterable[Registered]) -> list[Entry]:
+        assert client.delete(f"/api/v1/servers/{written['id']}").status_code == 204
+        return entries_of(servers)
+
+    monkeypatch.setattr(read, "entries_of", late)
+    assert client.get("/v0.1/servers/io.test%2Fcontext7/versions/latest").status_code == 404
+
+
 def test_an_answer_that_is_kept_is_asked_for_by_its_tag(client: TestClient) -> None:
     put(client, "servers", LISTED)
     first = client.get("/v0.1/servers")

@@ -112,9 +112,10 @@ class PublishedRegistry:
         def read(session: Session) -> dict[str, Any]:
             found = self._of_name(session, caller, name, with_disabled=with_disabled)
             meant = [each for each in found if (each.is_latest if version == LATEST else each.version == version)]
-            if not meant:
+            shown = _shown(session, caller, meant[:1])
+            if not shown:  # it never was, or was deleted just now
                 raise NotFound(f"server {name} has no version {version}", not_found_code("server"))
-            return _shown(session, caller, meant[:1])[0][1]
+            return shown[0][1]
 
         return self._database.read(read)
 
