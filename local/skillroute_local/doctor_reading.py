@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import TypeVar, assert_never
 
 from skillroute_local.client import Client
@@ -19,6 +20,7 @@ from skillroute_local.doctor.examination import (
     searching,
 )
 from skillroute_local.doctor.model import Catalogue, Tool
+from skillroute_local.errors import Refused
 
 T = TypeVar("T")
 
@@ -49,7 +51,13 @@ def _answer(client: Client, step: Step) -> Rows:
         case ReadPage(resource, limit, offset):
             return client.page(resource, limit=limit, offset=offset, where={})[0]
         case ReadFile(agent_skill_id, digest):
-            return [{"text": client.agent_skill_file(agent_skill_id, digest).decode("utf-8", "replace")}]
+            try:
+                content = client.agent_skill_file(agent_skill_id, digest)
+            except Refused as error:
+                if error.status != HTTPStatus.NOT_FOUND:
+                    raise
+                return []
+            return [{"text": content.decode("utf-8", "replace")}]
         case SearchBatch(searches):
             return client.search_batch(searches)
         case _:

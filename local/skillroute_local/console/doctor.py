@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar, assert_never, cast
 
 from pydantic import BaseModel
 from skillroute_client import AsyncSkillroute
+from skillroute_client.errors import NotFound
 from skillroute_client.resources.options import SearchRequest
 
 from skillroute_local.console.actions import Actions
@@ -91,7 +92,10 @@ async def _answer(client: AsyncSkillroute, step: Step) -> Rows:
             page = await getattr(client, resource).list(limit=limit, offset=offset).first()
             return [_plain(row) for row in page.items]
         case ReadFile(agent_skill_id, digest):
-            content = await client.agent_skills.file(agent_skill_id, digest)
+            try:
+                content = await client.agent_skills.file(agent_skill_id, digest)
+            except NotFound:
+                return []
             return [{"text": content.decode("utf-8", "replace")}]
         case SearchBatch(searches):
             answer = await client.search_batch(cast(Sequence[SearchRequest], searches))

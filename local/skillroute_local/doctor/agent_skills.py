@@ -24,7 +24,7 @@ _WHEN = re.compile(
 )
 """The words that say when a skill is of use, in the languages that skills are mostly written in."""
 
-_OF_SERVER = re.compile(r"\bmcp__([A-Za-z0-9_.-]+?)__([A-Za-z0-9_.-]+)")
+_OF_SERVER = re.compile(r"\bmcp__([A-Za-z0-9_.-]+?)__([A-Za-z0-9_.-]*[A-Za-z0-9_-])")
 _IN_BACKTICKS = re.compile(r"`([A-Za-z][A-Za-z0-9_.-]*):([A-Za-z][A-Za-z0-9_-]*)`")
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
 _LIKE_A_TOOL = re.compile(r"`([A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+)(?:\(\))?`")

@@ -57,7 +57,10 @@ class SearchBatch:
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """Read a file of an Agent Skill by its digest. The answer is one row with its `text`, as far as it is UTF-8."""
+    """Read a file of an Agent Skill by its digest.
+
+    The answer is one row with its `text`, as far as it is UTF-8; none where the file is gone since the list was read.
+    """
 
     agent_skill_id: int
     digest: str
@@ -182,8 +185,10 @@ def _agent_skills() -> Steps[list[AgentSkill]]:
         body = None
         if len(found) < MAX_BODIES:
             digest = next(file["digest"] for file in row["files"] if file["path"] == SKILL_MD)
-            [file] = (yield ReadFile(row["id"], digest)) or [{"text": ""}]
-            body = body_of(file["text"])
+            files = yield ReadFile(row["id"], digest)
+            if not files:  # deleted or written anew meanwhile
+                continue
+            body = body_of(files[0]["text"])
         allowed = row["frontmatter"].get("allowed-tools") or ""
         allowed = " ".join(map(str, allowed)) if isinstance(allowed, list) else str(allowed)
         found.append(AgentSkill(row["path"], row["name"], row["description"], allowed, body))

@@ -36,7 +36,11 @@ def read_folder(content: Content, choices: Choices, refuse: Refuse) -> Reading:
         unpacked = Unpacked(content.path)
         reading = read_root(unpacked.root, choices, refuse)
         rows = keeping(unpacked, reading.rows)
-        return replace(reading, rows=rows, former=None, left_out=[*unpacked.left_out, *reading.left_out])
+        partial = reading.partial or (
+            "skills may be behind its links, which are left out" if unpacked.left_out else None
+        )
+        left_out = [*unpacked.left_out, *reading.left_out]
+        return replace(reading, rows=rows, former=None, partial=partial, left_out=left_out)
     return read_root(content.path.resolve(), choices, refuse)
 
 

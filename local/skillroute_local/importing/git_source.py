@@ -74,17 +74,25 @@ def shown(address: str) -> str:
 _SAFELY = ("-c", "core.symlinks=false", "-c", "core.hooksPath=/dev/null", "-c", "init.templateDir=")
 
 
+# Hooks have these of the repository that they run in: a clone would put its files there.
+_OF_ANOTHER = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX"}
+# The language of messages, of which one is chosen.
+_ENV = {"GIT_ALLOW_PROTOCOL": _PROTOCOLS, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "LC_ALL": "C"}
+
+
 def _run(command: list[str], address: str) -> None:
-    env = {**os.environ, "GIT_ALLOW_PROTOCOL": _PROTOCOLS, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1"}
+    env = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER} | _ENV
     try:
         done = subprocess.run(  # noqa: S603 (no shell, and what could be an option is refused)
-            command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=CLONE_S, check=False
+            command, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=CLONE_S, check=False
         )
     except subprocess.TimeoutExpired:
         raise Unreadable(shown(address), f"cannot be cloned in {CLONE_S:.0f} s") from None
     if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["git says nothing"])[-1]
-        raise Unreadable(shown(address), f"cannot be cloned: {shown(last)}")
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git says nothing"]
+        # Behind the reason some end with advice.
+        why = next((line for line in lines if line.startswith("fatal: ")), lines[-1])
+        raise Unreadable(shown(address), f"cannot be cloned: {shown(why)}")
 
 
 def _source(address: str) -> str:

@@ -132,14 +132,14 @@ class Import:
     def _gone_skills(self, catalogue: Catalogue, report: ImportReport) -> list[tuple[Written, str, Stored]]:
         """Return the Agent Skills that sources no longer have, and the resources that they were in former imports."""
         sources = list(self._latest.values())
-        former = list(former_resources(sources, catalogue, report))
+        former = _each_once(former_resources(sources, catalogue, report))
         if former and self._pruning is None:
             report.notes.append(f"{len(former)} {_FORMER}")
         # One that was not read to its end may have what is gone from the others; alone, it says so itself.
         is_sure = len(self._wanted) == 1 or all(map(self._is_read, range(len(self._wanted))))
         if self._pruning is None or not is_sure:
             return []
-        gone = gone_skills(sources, catalogue, self._pruning, report)
+        gone = _each_once(gone_skills(sources, catalogue, self._pruning, report))
         return [*(("agent_skills", *each) for each in gone), *(("items", *each) for each in former)]
 
     def _is_read(self, place: int) -> bool:
@@ -191,3 +191,8 @@ class Import:
             report.fail("items", f"{source}: {row['server']}/{row['name']} cannot be removed: {error}")
         else:
             report.counts["items"][step] += 1
+
+
+def _each_once(found: Iterable[tuple[str, Stored]]) -> list[tuple[str, Stored]]:
+    """Return rows with their sources: several sources may list the same in full."""
+    return list({row["id"]: (source, row) for source, row in found}.values())

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
 
 from skillroute_local.errors import Refused
+from skillroute_local.importing.agent_skills import skill_path
 from skillroute_local.importing.model import Reading
 from skillroute_local.importing.pruning import Pruning, too_many
 from skillroute_local.importing.report import ImportReport
@@ -26,6 +27,10 @@ def gone_skills(
             continue
         if why := _why_not(source, reading):
             report.notes.append(f"{source.name}: nothing is removed: {why}")
+            continue
+        other = next((each for each in sources if _may_have_more(each, reading.below)), None)
+        if other is not None:
+            report.notes.append(f"{source.name}: nothing is removed: {other.name} has only a part of {reading.below}")
             continue
         below = f"{reading.below}/"
         stored = catalogue.agent_skills().values()
@@ -66,6 +71,15 @@ def _why_not(source: Source, reading: Reading) -> str | None:
     if None in source.seen.refused:
         return "a part of it could not be read, so what is missing may be there"
     return None if source.seen.paths else "it lists no Agent Skill"
+
+
+def _may_have_more(source: Source, below: str | None) -> bool:
+    """Return whether a source may have skills below a name that were not read."""
+    reading = source.reading
+    if reading is not None and reading.kind == "agent_skills" and reading.below == below and reading.partial:
+        return True
+    # A server that failed, or of which something was refused, is known by its name.
+    return any(isinstance(about, str) and skill_path(about) == below for about in source.seen.refused)
 
 
 def _removable(rows: Iterable[Stored], catalogue: Catalogue) -> list[Stored]:

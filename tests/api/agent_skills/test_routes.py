@@ -99,6 +99,18 @@ def test_lists_go_on_by_offset_and_by_cursor(client: TestClient) -> None:
     assert client.get(PATH, params={"is_active": "false"}).json() == []
 
 
+def test_a_page_is_no_larger_than_answers_may_be_however_long_paths_are(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = 100_000
+    monkeypatch.setattr("skillroute.agent_skills.repository.PAGE_BYTES", most)
+    for name in ("a", "b"):
+        put(client, agent_skill(name, files={f"{number:03}{'語' * 250}": "" for number in range(60)}))
+    page = client.get(PATH)
+    assert [skill["path"] for skill in page.json()] == ["a"]
+    assert len(page.content) < most
+
+
 def test_a_search_answers_with_the_piece_that_fits(client: TestClient) -> None:
     # GIVEN
     put(client, agent_skill(), agent_skill("bees", "# Bees\nHives."))

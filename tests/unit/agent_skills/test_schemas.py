@@ -86,6 +86,7 @@ def test_what_only_answers_have_is_left_aside() -> None:
         (with_file(path="a\\b"), "files.1.path", "single slashes"),
         (with_file(path="SKILL.md"), "files.1.path", "another file"),
         (with_file(base64=""), "files.1.text", "either text or base64"),
+        (with_file(text="half a pair: \ud800"), "files.1.text", "lone surrogates"),
         (with_file(text=None), "files.1.text", "either text or base64"),
         (with_file(text=None, base64="a"), "files.1.base64", "is not base64"),
         (with_file(mime_type="text"), "files.1.mime_type", ""),

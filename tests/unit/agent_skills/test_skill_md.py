@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.agent_skills.skill_md import PIECE_BYTES, Piece, body_of, pieces_of
+from skillroute.agent_skills.skill_md import MAX_HEADING, PIECE_BYTES, Piece, body_of, pieces_of
 
 LONG = "word " * 120
 
@@ -42,6 +42,25 @@ def test_a_heading_begins_a_piece_where_the_one_before_it_is_long_enough() -> No
 def test_what_stands_above_a_piece_are_the_headings_of_lower_levels() -> None:
     pieces = pieces_of(f"# A\n{LONG}\n### Deep\n{LONG}\n## Less deep\n{LONG}")
     assert [piece.heading for piece in pieces] == ["A", "A > Deep", "A > Less deep"]
+
+
+@pytest.mark.parametrize(
+    ("line", "heading"), [("# A ##  ", "A"), ("# C#", "C#"), ("#\tA", "A"), ("# # A", "# A"), ("# ##", ""), ("#A", "")]
+)
+def test_a_heading_may_be_closed_behind_a_blank(line: str, heading: str) -> None:
+    assert [piece.heading for piece in pieces_of(f"{line}\n{LONG}")] == [heading]
+
+
+def test_a_heading_of_a_hundred_thousand_blanks_is_read_at_once() -> None:
+    # With a pattern that takes the square of their number this does not end.
+    [heading, *_] = pieces_of(f"# A{' ' * 100_000}B{' #' * 100_000}C")
+    assert heading.heading == "A"
+
+
+def test_a_long_heading_is_in_pieces_and_cut_where_it_stands_above_others() -> None:
+    pieces = pieces_of(f"# {LONG * 5}\n\n{LONG}\n\n{LONG}")
+    assert {piece.heading for piece in pieces} == {LONG[:MAX_HEADING].strip()}
+    assert all(len(piece.content.encode()) <= PIECE_BYTES for piece in pieces)
 
 
 def test_a_comment_within_a_fence_is_no_heading() -> None:

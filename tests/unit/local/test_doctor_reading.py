@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+import pytest
 from skillroute_local.client import Client
 from skillroute_local.doctor import Asked, Tool
 from skillroute_local.doctor.searches import MAX_QUERY_LENGTH, first_of, rank_of, request_of
-from skillroute_local.doctor_reading import search_for
+from skillroute_local.doctor_reading import read_catalogue, search_for
+from skillroute_local.errors import Refused
 
 Row = dict[str, Any]
 
@@ -39,6 +41,32 @@ class Answering:
     def search_batch(self, searches: list[Row]) -> list[Row]:
         self.batches.append(searches)
         return [self._reply(search, place) for place, search in enumerate(searches)]
+
+
+class Changing:
+    """A client whose second Agent Skill is gone when its file is asked for."""
+
+    def __init__(self, status: int) -> None:
+        self._status = status
+
+    def page(self, resource: str, *, limit: int, offset: int, where: Row) -> tuple[list[Row], int]:
+        if resource != "agent_skills" or offset:
+            return [], 0
+        shared = {"is_active": True, "description": "Does it.", "frontmatter": {}}
+        files = [{"path": "SKILL.md", "digest": "sha256:"}]
+        return [{"id": id_, "path": f"s{id_}", "name": f"s{id_}", "files": files, **shared} for id_ in (1, 2)], 2
+
+    def agent_skill_file(self, agent_skill_id: int, digest: str) -> bytes:
+        if agent_skill_id == 2:
+            raise Refused("gone", status=self._status, detail="gone")
+        return b"---\nname: s1\n---\nBody."
+
+
+def test_an_agent_skill_that_goes_while_it_is_read_is_left_out() -> None:
+    found = read_catalogue(cast("Client", Changing(404))).agent_skills
+    assert [(skill.path, skill.body) for skill in found] == [("s1", "Body.")]
+    with pytest.raises(Refused):
+        read_catalogue(cast("Client", Changing(503)))
 
 
 def tools(count: int) -> list[Tool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ import jsonschema
 import pytest
 from fastapi.testclient import TestClient
 from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.registry.published import read
+from skillroute.registry.published.entries import Entry, Registered, entries_of
 
 from tests.api.bad_tokens import KEYS, OURS, bearer
 from tests.api.one_app import app_over
@@ -101,6 +103,49 @@ def test_a_disabled_server_is_shown_as_deleted_and_only_when_asked_for(client: T
         assert shown["_meta"][OFFICIAL]["status"] == "deleted"
 
 
+def test_every_write_is_seen_by_the_next_request(client: TestClient) -> None:
+    assert page(client)["servers"] == []
+    [written] = put(client, "servers", LISTED)["results"]
+    assert names(page(client)) == [LISTED["name"]]
+    put(client, "servers", {**LISTED, "version": "2.0.0", "path": client.get("/api/v1/servers").json()[0]["path"]})
+    assert [each["server"]["version"] for each in page(client)["servers"]] == ["2.0.0"]
+    client.post(f"/api/v1/servers/{written['id']}/disable")
+    assert page(client)["servers"] == []
+    client.post(f"/api/v1/servers/{written['id']}/enable")
+    assert names(page(client)) == [LISTED["name"]]
+    client.delete(f"/api/v1/servers/{written['id']}")
+    assert page(client)["servers"] == []
+
+
+def test_documents_are_read_anew_only_when_a_server_was_written(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[list[Entry]] = []
+
+    def counted(servers: Iterable[Registered]) -> list[Entry]:
+        made.append(entries_of(servers))
+        return made[-1]
+
+    monkeypatch.setattr(read, "entries_of", counted)
+    put(client, "servers", LISTED)
+    for _ in range(3):
+        assert names(page(client)) == [LISTED["name"]]
+    assert len(made) == 1
+
+
+def test_a_version_that_is_deleted_while_it_is_read_is_not_found(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [written] = put(client, "servers", LISTED)["results"]
+
+    def late(servers: Iterable[Registered]) -> list[Entry]:
+        assert client.delete(f"/api/v1/servers/{written['id']}").status_code == 204
+        return entries_of(servers)
+
+    monkeypatch.setattr(read, "entries_of", late)
+    assert client.get("/v0.1/servers/io.test%2Fcontext7/versions/latest").status_code == 404
+
+
 def test_an_answer_that_is_kept_is_asked_for_by_its_tag(client: TestClient) -> None:
     put(client, "servers", LISTED)
     first = client.get("/v0.1/servers")
@@ -145,6 +190,14 @@ def test_an_organisation_sees_its_own_and_what_is_global(guarded: TestClient) ->
     assert guarded.get(foreign, headers=dict(bearer(OURS.sign(claims(org="globex"))))).status_code == 404
 
 
+def test_a_caller_without_an_organisation_shares_no_cache_and_a_wrong_token_is_no_visitor(guarded: TestClient) -> None:
+    known = guarded.get("/v0.1/servers", headers=dict(bearer(OURS.sign(claims()))))
+    assert names(known.json()) == GLOBAL
+    assert known.headers["cache-control"].startswith("private")
+    expired = guarded.get("/v0.1/servers", headers=dict(bearer(OURS.sign({**claims(), "exp": 1}))))
+    assert (expired.status_code, expired.json()["code"]) == (401, "invalid_token")
+
+
 def test_visitors_see_what_is_global_where_the_registry_is_open_and_nothing_else(
     guarded: TestClient, request: pytest.FixtureRequest
 ) -> None:
@@ -153,6 +206,7 @@ def test_visitors_see_what_is_global_where_the_registry_is_open_and_nothing_else
     if is_open:
         assert names(response.json()) == GLOBAL
         assert response.headers["cache-control"].startswith("public")
+        assert "Authorization" in response.headers["vary"]
     else:
         assert response.status_code == 401
     assert guarded.get("/v0.1/servers/local.skillroute%2Fsecret-project/versions").status_code == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import rmtree
@@ -110,6 +111,35 @@ def test_nothing_goes_where_it_is_not_sure_what_is_gone(system: System, client: 
     (root / "s05" / "SKILL.md").write_text("---\nname: [x]\n---\n", encoding="utf-8")
     assert "could not be read" in imported(client, root, pruning=ALL).notes[0]
     assert len(system.agent_skill_paths()) == 24
+
+
+def test_what_is_gone_from_two_sources_of_one_name_is_deleted_once(
+    system: System, client: OverApp, root: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "others"
+    write(other, "t01")
+    imported(client, root, other)
+    client.put("items", [{"type": "resource", "server": "team", "tags": ["agent-skill"], "name": "s03"}])
+    rmtree(root / "s03")
+    report = imported(client, root, other, pruning=SOME)
+    assert report.counts["agent_skills"] == {"unchanged": 12, "deleted": 1}
+    assert (report.counts["items"], report.problems) == ({"deleted": 1}, [])
+    assert system.agent_skill_paths() == [*(f"team/{name}" for name in NAMES if name != "s03"), "team/t01"]
+
+
+def test_nothing_goes_where_another_source_of_the_name_has_a_part_of_it(
+    system: System, client: OverApp, root: Path, tmp_path: Path
+) -> None:
+    imported(client, root)
+    rmtree(root / "s03")
+    with zipfile.ZipFile(tmp_path / "others.zip", "w") as archive:
+        linked = zipfile.ZipInfo("s03/SKILL.md")
+        linked.create_system, linked.external_attr = 3, 0o120777 << 16
+        archive.writestr(linked, "../elsewhere/SKILL.md")
+        archive.writestr("t01/SKILL.md", "---\nname: t01\ndescription: Does it.\n---\n")
+    report = imported(client, root, tmp_path / "others.zip", pruning=ALL)
+    assert "toolbox: nothing is removed: others.zip has only a part of team" in report.notes
+    assert "team/s03" in system.agent_skill_paths()
 
 
 def test_a_skill_that_the_catalogue_refuses_stays_as_it_was_and_others_go(

@@ -72,6 +72,7 @@ def test_a_skill_says_when_to_use_it(description: str, body: str | None, weight:
         ("", "Call `mcp__my-files__read_file` first.", "my-files/read_file"),
         ("", "Call `GitHub:create_issue`, then `BigQuery:run`, with `key:value`.", ""),
         ("", "Call `github:close_issue`.", "github/close_issue"),
+        ("", "At last mcp__github__close.", "github/close"),
         ("", "Call `createIssue()` or `create-issue`.", "createIssue (it is called create_issue)"),
         ("", "Call `create_issue` with `some_argument`, and `search`.", ""),
     ],
@@ -82,6 +83,7 @@ def test_tools_that_a_skill_names_are_in_the_catalogue(allowed: str, body: str, 
     assert len(findings) == bool(missing)
     if findings:
         assert missing in findings[0].reason
+        assert findings[0].reason[-1] != "."
 
 
 def test_the_report_has_how_many_there_are_and_their_paths() -> None:

@@ -89,6 +89,18 @@ def test_links_and_devices_are_left_out_and_named(tmp_path: Path) -> None:
         assert found.reading.left_out[0] == f"{name}: left out: 'a/link': is a link or no file"
 
 
+def test_an_archive_with_links_lists_nothing_in_full(tmp_path: Path) -> None:
+    packed = zipped(tmp_path, skills("a", "b"))
+    assert read_path(packed).reading.partial is None
+    with zipfile.ZipFile(packed, "a") as archive:
+        linked = zipfile.ZipInfo("c/SKILL.md")
+        linked.create_system, linked.external_attr = 3, 0o120777 << 16
+        archive.writestr(linked, "../a/SKILL.md")
+    found = read_path(packed)
+    assert list(found.values) == ["a", "b"]
+    assert found.reading.partial == "skills may be behind its links, which are left out"
+
+
 @both
 def test_more_than_the_bounds_is_refused_while_it_is_unpacked(
     tmp_path: Path, pack: Packs, monkeypatch: pytest.MonkeyPatch

@@ -51,6 +51,21 @@ def test_the_newest_commit_is_read_and_no_link_is_followed(repository: Path, as_
     assert by_path["passwd"] == "/etc/passwd"
 
 
+def test_a_hook_of_another_repository_can_import(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other").mkdir()
+    git(tmp_path / "other", "init", "--quiet")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(tmp_path / "other"))
+    assert (Clone(repository.as_uri()).root / "skills/pdf/SKILL.md").exists()
+
+
+def test_why_git_cannot_clone_is_said_and_not_its_advice(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match=r"cannot be cloned: fatal: .*does not appear to be a git repository"):
+        Clone(str(tmp_path))
+
+
 def test_a_clone_goes_with_its_last_user(repository: Path) -> None:
     clone = Clone(str(repository))
     root = clone.root

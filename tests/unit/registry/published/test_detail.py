@@ -80,6 +80,15 @@ def test_values_of_secrets_are_left_out() -> None:
     assert shown["remotes"][0]["headers"] == [{"name": "Authorization", "isSecret": True}]
 
 
+def test_values_are_secret_where_one_of_two_spellings_says_so() -> None:
+    for header in (
+        {"name": "A", "isSecret": True, "is_secret": False, "value": "s3cret"},
+        {"name": "A", "is_secret": True, "isSecret": False, "value": "s3cret"},
+    ):
+        remote = {"type": "sse", "url": "https://acme.test", "headers": [header]}
+        assert "s3cret" not in json.dumps(detail(name="io.acme/docs", remotes=[remote]))
+
+
 SCHEMAS = json.loads((Path(__file__).parents[3] / "data/mcp_registry_2025_12_01.json").read_text(encoding="utf-8"))
 JUDGE = jsonschema.Draft202012Validator(
     {"$ref": "#/$defs/ServerResponse", "$defs": SCHEMAS["$defs"]}, format_checker=jsonschema.FormatChecker()

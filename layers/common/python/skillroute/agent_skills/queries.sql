@@ -71,7 +71,7 @@ WHERE s.id = :id::bigint
 
 -- name: list_agent_skills
 -- plan: custom
--- Cut by rows, then by bytes, and ordered as `list_items` is. A file takes some 200 bytes of an answer.
+-- Cut by rows, then by bytes, and ordered as `list_items` is. A file takes 150 bytes of an answer, and its names.
 SELECT s.id, s.org_id, s.path, s.name, s.description, s.frontmatter,
        (SELECT json_agg(json_build_array(f.path, octet_length(f.content), f.digest, f.mime_type) ORDER BY f.path)
         FROM mcp.agent_skill_files f WHERE f.agent_skill_id = s.id),
@@ -81,8 +81,9 @@ SELECT s.id, s.org_id, s.path, s.name, s.description, s.frontmatter,
        s.content_hash, s.created_at, s.updated_at
 FROM (
     SELECT id, row_number() OVER in_order AS nth,
-           sum(octet_length(description) + octet_length(frontmatter::text) + 200 * (
-               SELECT count(*) FROM mcp.agent_skill_files f WHERE f.agent_skill_id = page.id)) OVER in_order AS upto
+           sum(octet_length(description) + octet_length(frontmatter::text) + (
+               SELECT sum(150 + octet_length(f.path) + octet_length(f.mime_type)) FROM mcp.agent_skill_files f
+               WHERE f.agent_skill_id = page.id)) OVER in_order AS upto
     FROM (
         SELECT s.* FROM mcp.agent_skills_seen_by(:org_id::text) s
         WHERE (:path::text IS NULL OR s.path = :path::text)

@@ -59,7 +59,10 @@ class FileInput(BaseModel):
         if (self.text is None) == (self.base64 is None):
             raise InvalidInput("text", "give either text or base64: the content of the file")
         if self.text is not None:
-            return self.text.encode("utf-8")
+            try:
+                return self.text.encode("utf-8")
+            except UnicodeEncodeError:
+                raise InvalidInput("text", "must not contain lone surrogates: send the bytes as base64") from None
         try:
             return base64.b64decode((self.base64 or "").encode("ascii"), validate=True)
         except (binascii.Error, UnicodeEncodeError):

@@ -20,8 +20,11 @@ PIECE_BYTES = 1000
 MIN_BYTES = 300
 """Bytes of a piece that a heading ends: shorter sections share a piece."""
 
+MAX_HEADING = 120
+"""Characters of a heading that the pieces below it have: each has those of all levels above it."""
+
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t](.*)$")
 _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(?:.*?\n)??---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 
 
@@ -97,9 +100,10 @@ def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
         if title is not None:
             level = len(title[1])
             above = {depth: text for depth, text in above.items() if depth < level}
-            if title[2]:
-                above[level] = title[2]
-                yield _Block(" > ".join(above.values()), line.strip(), is_heading=True)
+            if text := _title(title[2]):
+                above[level] = text[:MAX_HEADING].rstrip()
+                for nth, block in enumerate(_cut(" > ".join(above.values()), [line.strip()])):
+                    yield block._replace(is_heading=nth == 0)
         elif line.strip():
             paragraph.append(line.rstrip())
         if found is not None and not fence:
@@ -107,6 +111,14 @@ def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
         elif found is not None and found[1].startswith(fence) and not line.strip().strip(fence[0]):
             fence = ""
     yield from _cut(" > ".join(above.values()), paragraph)
+
+
+def _title(text: str) -> str:
+    """Return the text of a heading without the `#` that may close it, which stand behind a blank."""
+    # By hand: a pattern with blanks, then `#`, then blanks takes the cube of their number.
+    text = text.strip(" \t")
+    bare = text.rstrip("#")
+    return text if bare and not bare.endswith((" ", "\t")) else bare.rstrip(" \t")
 
 
 def _cut(heading: str, lines: Sequence[str]) -> Iterator[_Block]:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from skillroute.core.caller import VISITOR, Caller, Scope
 from skillroute.core.errors.model import Unauthenticated
 from skillroute.core.http.auth import Access, Guard
+from skillroute.core.http.challenge import InvalidToken
 
 T = TypeVar("T")
 
@@ -50,6 +51,9 @@ class _VisitorGuard(_ScopeGuard):
     async def __call__(self, request: Request) -> Caller:
         try:
             return await super().__call__(request)
+        except InvalidToken:
+            # One whose token has expired is not to take what visitors see for all that there is.
+            raise
         except Unauthenticated:
             if use_case(request, Access).open_below is None:
                 raise

@@ -104,7 +104,8 @@ def _renamed(value: Any, depth: int) -> Any:
         return value
     # Null is what many write for a field that is absent; the schema has no field that takes it.
     named = {_RENAMED.get(key, key): _renamed(each, depth - 1) for key, each in value.items() if each is not None}
-    if named.get("isSecret") is True:
+    # Both spellings may be there, and the later one has replaced the other.
+    if any(value.get(key) is True for key in ("isSecret", "is_secret")):
         named = {key: each for key, each in named.items() if key not in {"value", "default"}}
     return named
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from threading import Lock
 from typing import Any
 
 from skillroute.core.answer_size import PAGE_BYTES, size_of
@@ -55,6 +57,7 @@ Place = tuple[str, str]
 """The name and version of the last entry of a page."""
 
 _READ_AT_ONCE = 10
+_MAX_REMEMBERED = 16  # organisations
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +73,15 @@ class PublishedRegistry:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        # By organisation: making them reads the documents of all servers, and where the registry is open anyone asks.
+        self._remembered: OrderedDict[str | None, tuple[str, list[Entry]]] = OrderedDict()
+        self._lock = Lock()
 
     def page(self, wanted: Wanted, caller: Caller, *, limit: int, after: Place | None = None) -> PublishedPage:
         """Return a page of entries by name, of one name the newest version first."""
 
         def read(session: Session) -> PublishedPage:
-            entries = [entry for entry in _entries(session, caller) if wanted.has(entry)]
+            entries = [entry for entry in self._entries(session, caller) if wanted.has(entry)]
             behind = entries[0 if after is None else _behind(entries, after) :]
             servers: list[dict[str, Any]] = []
             last, room = behind[0] if behind else None, PAGE_BYTES
@@ -95,7 +101,7 @@ class PublishedRegistry:
         """Return all versions of a server, the newest first. Raises `NotFound`."""
 
         def read(session: Session) -> list[dict[str, Any]]:
-            found = _of_name(session, caller, name, with_disabled=with_disabled)
+            found = self._of_name(session, caller, name, with_disabled=with_disabled)
             return [shown for _, shown in _shown(session, caller, found)]
 
         return self._database.read(read)
@@ -104,18 +110,36 @@ class PublishedRegistry:
         """Return one version of a server, or the `LATEST`. Raises `NotFound`."""
 
         def read(session: Session) -> dict[str, Any]:
-            found = _of_name(session, caller, name, with_disabled=with_disabled)
+            found = self._of_name(session, caller, name, with_disabled=with_disabled)
             meant = [each for each in found if (each.is_latest if version == LATEST else each.version == version)]
-            if not meant:
+            shown = _shown(session, caller, meant[:1])
+            if not shown:  # it never was, or was deleted just now
                 raise NotFound(f"server {name} has no version {version}", not_found_code("server"))
-            return _shown(session, caller, meant[:1])[0][1]
+            return shown[0][1]
 
         return self._database.read(read)
 
+    def _entries(self, session: Session, caller: Caller) -> list[Entry]:
+        # First: what is written meanwhile has another version.
+        version: str = session.run("version_of_published_servers", org_id=caller.org_id)[0][0]
+        with self._lock:
+            remembered = self._remembered.get(caller.org_id)
+        if remembered is not None and remembered[0] == version:
+            return remembered[1]
+        entries = entries_of([Registered(*row) for row in session.run("published_servers", org_id=caller.org_id)])
+        with self._lock:
+            self._remembered[caller.org_id] = version, entries
+            self._remembered.move_to_end(caller.org_id)
+            if len(self._remembered) > _MAX_REMEMBERED:
+                self._remembered.popitem(last=False)
+        return entries
 
-def _entries(session: Session, caller: Caller) -> list[Entry]:
-    rows = session.run("published_servers", org_id=caller.org_id)
-    return entries_of([Registered(*row) for row in rows])
+    def _of_name(self, session: Session, caller: Caller, name: str, *, with_disabled: bool) -> list[Entry]:
+        every = self._entries(session, caller)
+        found = [each for each in every if each.name == name and (each.is_enabled or with_disabled)]
+        if not found:
+            raise NotFound(f"no server has the name {name}", not_found_code("server"))
+        return found
 
 
 def _behind(entries: Sequence[Entry], after: Place) -> int:
@@ -125,13 +149,6 @@ def _behind(entries: Sequence[Entry], after: Place) -> int:
             return place + 1
     # Versions of its name may come twice then; leaving one out would be worse.
     return next((place for place, entry in enumerate(entries) if entry.name >= after[0]), len(entries))
-
-
-def _of_name(session: Session, caller: Caller, name: str, *, with_disabled: bool) -> list[Entry]:
-    found = [each for each in _entries(session, caller) if each.name == name and (each.is_enabled or with_disabled)]
-    if not found:
-        raise NotFound(f"no server has the name {name}", not_found_code("server"))
-    return found
 
 
 def _shown(session: Session, caller: Caller, entries: Sequence[Entry]) -> list[tuple[Entry, dict[str, Any]]]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Response
 
-from skillroute.core.caller import Caller, Scope
+from skillroute.core.caller import VISITOR, Caller, Scope
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import ERRORS, NOT_FOUND
 from skillroute.core.http.errors import problem
@@ -105,8 +105,9 @@ def _place(cursor: str) -> tuple[str, str]:
 
 def _answer(answer: dict[str, Any], caller: Caller) -> Response:
     body = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
-    # What an organisation sees is not for caches that others read from.
-    kind = "public" if caller.org_id is None and not caller.is_operator else "private"
-    response = Response(body, media_type="application/json", headers={"Cache-Control": f"{kind}, max-age={_MAX_AGE_S}"})
+    # Caches that others read from get what visitors see alone: who shows a token may see more, or be the only one to.
+    kind = "public" if caller is VISITOR else "private"
+    headers = {"Cache-Control": f"{kind}, max-age={_MAX_AGE_S}", "Vary": "Authorization"}
+    response = Response(body, media_type="application/json", headers=headers)
     tell_version(response, "servers")
     return response
