@@ -56,9 +56,11 @@ def entries(behaviour: str) -> list[Any]:
         case "large":
             refunds["resources"][2]["size"] = 2 << 20
         case "traversal":
-            refunds["resources"][1]["uri"] = "skill://acme/billing/refunds/..%2F..%2Fx"
+            refunds["resources"][1]["uri"] = "skill://acme/billing/refunds/..%2F..%2F%1B[2Jx"
         case "formless":
             found[1] = 7
+        case "escape":
+            refunds["uri"] = "skill://acme/billing/\x1b[2Jrefunds/SKILL.md"
     return found
 
 
@@ -81,6 +83,8 @@ def result(behaviour: str, method: str, params: dict[str, Any]) -> dict[str, Any
             return {**cached, "skills": entries(behaviour)[place : place + 1], **following}
         case "resources/read":
             content = FILES[params["uri"]]
+            if behaviour == "long" and b"customer" in content:
+                content = b"x" * 17_000_000
             kind = {"blob": base64.b64encode(content).decode()} if content == LOGO else {"text": content.decode()}
             return {**cached, "contents": [{"uri": params["uri"], **kind}]}
     return None

@@ -96,6 +96,27 @@ def test_only_tools_of_the_registry_are_found(skillroute: Skillroute) -> None:
     assert retrieve_tools(skillroute, {})(REQUEST) == []
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"needs": [REQUEST, " ", *(f"find receipt {number}" for number in range(12))]},
+        {"query": f"{REQUEST} {'x' * 2000}"},
+    ],
+    ids=["needs", "query"],
+)
+def test_a_model_that_asks_for_too_much_finds_what_it_asked_for_first(
+    skillroute: Skillroute, asked: dict[str, Any]
+) -> None:
+    keys = retrieve_tools(skillroute, {WANTED}, key=lambda tool: tool.model_name)(**asked)
+    assert keys == [WANTED]
+
+    async def run() -> Any:
+        async with AsyncSkillroute(os.environ["SKILLROUTE_URL"], token=None) as client:
+            return await aretrieve_tools(client, {WANTED}, key=lambda tool: tool.model_name)(**asked)
+
+    assert asyncio.run(run()) == [WANTED]
+
+
 def test_an_agent_goes_on_where_skillroute_does_not_answer(
     skillroute: Skillroute, calls: Calls, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -114,9 +114,5 @@ def _whole(item: Item, write_stub: WriteStub | None) -> Json:
     return {"id": item.id, **{name: value[name] for name in value if name not in {"name", "icons", "execution"}}}
 
 
-def _marked(reads: bool) -> Json:
-    return {"read_only": True} if reads else {}
-
-
 def _without(form: Json) -> Json:
     return {name: value for name, value in form.items() if name not in {"id", *_IN_THE_ID}}

@@ -93,7 +93,8 @@ class Calls:
 
             async def call(connection: Connection) -> dict[str, Any]:
                 # Once more: a server that was started for this call may declare it otherwise than before.
-                if reads and ((now := self._catalogue.item(item.id)) is None or not only_reads(now)):
+                now = self._catalogue.item(item.id)  # or what else has the name, where it is gone
+                if reads and (now is None or now.id != item.id or not only_reads(now)):
                     raise _MayWriteError
                 return await connection.call(name, arguments, progress=progress)
 

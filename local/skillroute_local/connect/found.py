@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from skillroute_local.connect.catalogue import Catalogue, Item
 from skillroute_local.connect.kept import Session
@@ -68,6 +68,11 @@ class Found:
             names = named(found, taken, own)
             self._names[session] = own | {name: item.id for name, item in names.items()}
         return names
+
+    def sessions_with(self, ids: Container[str]) -> list[Session]:
+        """Return the sessions of which at least one of some tools is kept."""
+        with self._lock:
+            return [session for session, kept in self._ids.items() if any(id_ in ids for id_ in kept)]
 
     def id_of(self, session: Session, name: str) -> str | None:
         """Return the id of the tool that a session has seen under a name."""

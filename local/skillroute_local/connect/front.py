@@ -41,7 +41,7 @@ from skillroute_local.connect.pins import unknown_pins
 from skillroute_local.connect.store import Store
 from skillroute_local.connect.upstream import Upstream
 from skillroute_local.connect.visible import Visible
-from skillroute_local.mcp_servers.model import EVERY_KIND, Limits, Listing, McpServer
+from skillroute_local.mcp_servers.model import EVERY_KIND, Limits, Listed, Listing, McpServer
 
 logger = logging.getLogger(__name__)
 
@@ -229,19 +229,31 @@ class Front:
                 self._known.add(name)
 
     async def _take(self, server: McpServer, listing: Listing) -> None:
-        def put() -> None:
+        def put() -> list[Session]:
+            before = self._listed_by(server.name)
             for problem in self._catalogue.put(server.name, listing.items, listing.complete):
                 logger.warning("%s", problem)
             if self._store is not None:
                 is_whole = listing.complete == EVERY_KIND
                 self._store.keep_listing(server, self._catalogue.listed(server.name), is_whole=is_whole)
+            after = self._listed_by(server.name)
+            changed = {id_ for id_ in before | after if before.get(id_) != after.get(id_)}
+            return self._visible.sessions_that_found(changed)
 
         await self._restored.wait()
         async with self._taking:  # in threads they would wait for each other, and leave none for searches
-            await anyio.to_thread.run_sync(put)
+            told = await anyio.to_thread.run_sync(put)
         self._known.add(server.name)
+        for session in told:
+            self.on_found(session)
         if self._shown is not None and self._shown != await self._definitions(None):
             self.on_tools_changed()
+
+    def _listed_by(self, server: str) -> dict[str, Listed]:
+        """Return what a server lists by ids, where sessions can have found some of it."""
+        if not self._offer.found:
+            return {}
+        return {item.id: item.listed for item in self._catalogue.items() if item.server == server}
 
     async def _definitions(self, session: Session) -> list[Json]:
         """Return the tools of servers that are listed. Schemas of thousands are not read in the event loop."""

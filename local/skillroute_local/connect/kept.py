@@ -32,7 +32,7 @@ Session = str | None
 class ReadArguments(Arguments):
     """The arguments of `read_answer`."""
 
-    id: str = Field(max_length=100, description="Of the answer, as its first part names it.")
+    id: str = Field(min_length=1, max_length=100, description="Of the answer, as its first part names it.")
     offset: int = Field(0, ge=0, le=2_000_000_000, description="Characters to pass over.")
     limit: int | None = Field(
         None, ge=1, le=10_000_000, description="Characters to return, at most those of the first part."

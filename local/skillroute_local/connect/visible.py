@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 
 from skillroute.mcp.fit import Json
 
@@ -49,6 +49,10 @@ class Visible:
     def note_found(self, session: Session, ids: Sequence[str]) -> bool:
         """Note what a session has found or called, best first; return whether that changes what it sees."""
         return self._found.note(session, ids)
+
+    def sessions_that_found(self, ids: Container[str]) -> list[Session]:
+        """Return the sessions that see at least one of some tools because they found or called it."""
+        return self._found.sessions_with(ids)
 
     def tools(self, session: Session = None) -> dict[str, tuple[Item, bool]]:
         """Return what a session sees, by names, and whether it is pinned; a name that was shown keeps its tool."""

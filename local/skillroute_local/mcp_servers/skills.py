@@ -19,6 +19,7 @@ from skillroute.agent_skills.model import SKILL_MD
 
 from skillroute_local.mcp_servers.connection import Connection
 from skillroute_local.mcp_servers.model import Limits, ServedSkill, ServerError
+from skillroute_local.terminal_text import harmless
 
 EXTENSION = "io.modelcontextprotocol/skills"
 
@@ -67,7 +68,9 @@ async def read_skills(connection: Connection, limits: Limits, new_room: Callable
             for entry in await _entries(connection, limits, problems):
                 try:
                     found.append(await _read(connection, entry, new_room()))
-                except (UnservedError, MCPError) as error:
+                except (UnservedError, MCPError, ServerError) as error:
+                    if connection.has_ended:
+                        raise
                     problems.append(f"{connection.server.name}: {_uri_of(entry)}: {error}")
         except (UnservedError, MCPError, ServerError) as error:
             problems.append(f"{connection.server.name}: skills/list: {error}")
@@ -75,7 +78,7 @@ async def read_skills(connection: Connection, limits: Limits, new_room: Callable
         problems.append(
             f"{connection.server.name}: skills/list: skills that were not read in {limits.list_s:g} s are left out"
         )
-    return Skills(tuple(found), tuple(problems))
+    return Skills(tuple(found), tuple(map(harmless, problems)))
 
 
 async def _entries(connection: Connection, limits: Limits, problems: list[str]) -> list[Any]:
@@ -105,6 +108,8 @@ async def _read(connection: Connection, entry: Any, room: Room) -> ServedSkill:
     root, slash, last = uri.rpartition("/")
     if last != SKILL_MD or not isinstance(frontmatter, dict):
         raise UnservedError("must have the uri of a SKILL.md, and frontmatter")
+    if not uri.isprintable():  # it is shown wherever the skill is
+        raise UnservedError("its uri must have printable characters alone")
     path = unquote(root.partition("://")[2])
     if path.rpartition("/")[2] != frontmatter.get("name"):
         raise UnservedError("frontmatter.name must be the last segment of its path")
@@ -125,7 +130,7 @@ async def _read(connection: Connection, entry: Any, room: Room) -> ServedSkill:
             raise UnservedError(f"{name} is not what its digest and size say: it may have been changed")
         files[name] = content
     uris = frozenset(resource["uri"] for resource in resources.values())
-    return ServedSkill(uri, path, frontmatter, files, tuple(room.reasons()), uris)
+    return ServedSkill(uri, path, frontmatter, files, tuple(map(harmless, room.reasons())), uris)
 
 
 def _resources(given: Any, uri: str, below: str) -> dict[str, dict[str, Any]]:

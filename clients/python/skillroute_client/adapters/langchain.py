@@ -20,6 +20,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import ConfigDict
 
 from skillroute_client.adapters.tools import (
+    MAX_NEEDS,
     SEARCH_DESCRIPTION,
     AgentTool,
     AsyncCaller,
@@ -27,6 +28,7 @@ from skillroute_client.adapters.tools import (
     asked_for,
     logger,
     most_of,
+    shortened,
 )
 from skillroute_client.client import AsyncSkillroute, Skillroute
 from skillroute_client.errors import SkillrouteError
@@ -117,6 +119,7 @@ def retrieve_tools(
     """
 
     def retrieve_tools(query: str | None = None, needs: list[str] | None = None) -> list[str]:
+        query, needs = _within_limits(query, needs)
         most = most_of(needs, limit)
         try:
             answer = client.search(
@@ -142,6 +145,7 @@ def aretrieve_tools(
     """Return the `retrieve_tools_coroutine` of langgraph-bigtool; see `retrieve_tools`."""
 
     async def retrieve_tools(query: str | None = None, needs: list[str] | None = None) -> list[str]:
+        query, needs = _within_limits(query, needs)
         most = most_of(needs, limit)
         try:
             answer = await client.search(
@@ -154,6 +158,12 @@ def aretrieve_tools(
 
     retrieve_tools.__doc__ = SEARCH_DESCRIPTION  # which is what models read
     return retrieve_tools
+
+
+def _within_limits(query: str | None, needs: Sequence[str] | None) -> tuple[str | None, list[str] | None]:
+    """Return what a model asks for as a search takes it: langgraph-bigtool has no words for the model but the tools."""
+    stated = [shortened(need) for need in needs or () if need.strip()][:MAX_NEEDS]
+    return shortened(query) if query and query.strip() else None, stated or None
 
 
 def _keys(

@@ -111,6 +111,23 @@ def test_nothing_that_is_not_declared_to_read_is_reached_by_the_tool_that_reads(
     assert by_read == declared.keys()
 
 
+@pytest.mark.anyio
+async def test_a_tool_that_is_gone_when_its_server_has_started_is_not_reached_by_its_name() -> None:
+    index = Catalogue(HashingEmbedder(64))
+    tool = Listed("tool", "log", {"name": "log", "annotations": {"readOnlyHint": True}})
+    index.put("git", [tool])
+    reached: set[str] = set()
+
+    class Started(_Recording):
+        async def ask(self, what: str, ask: Ask) -> dict[str, Any]:
+            index.put("git", [Listed("prompt", "log", {"name": "log"})])
+            return await super().ask(what, ask)
+
+    calls = Calls(index, {"git": Started(reached, StdioServer("git", "mcp.json: a", "run"))})
+    assert (await calls("git/log", {}, None, reads=True))["isError"]
+    assert reached == set()
+
+
 async def call_by(client: Client, name: str, id_: str, arguments: dict[str, Any] | None = None) -> Any:
     return await client.call_tool(name, {"id": id_, "arguments": arguments or {}})
 

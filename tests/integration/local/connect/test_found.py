@@ -16,7 +16,7 @@ from skillroute_local.connect.front import Front
 from skillroute_local.connect.offer import Offer
 from skillroute_local.connect.serve import AgentServer, serve_http
 from skillroute_local.loopback import listen
-from skillroute_local.mcp_servers.model import Listed
+from skillroute_local.mcp_servers.model import Listed, Listing
 
 from tests.integration.local.connect.conftest import Agent
 from tests.integration.local.connect.test_agent import _until_changed, call, search, text
@@ -62,6 +62,33 @@ def test_requests_without_a_session_and_forgotten_sessions_keep_nothing(monkeypa
     for session in ("x", "y", "z"):
         kept.note(session, ["s/a"])
     assert [list(kept.tools(session, (), {})) for session in ("x", "y", "z")] == [[], ["a"], ["a"]]
+
+
+@pytest.mark.anyio
+async def test_a_session_is_told_when_its_server_changes_what_it_has_found(model: Embedder, stub: Stub) -> None:
+    server = stub("good")
+    front = Front([server], model, len, offer=Offer(found=1))
+    told: list[str | None] = []
+    front.on_found = told.append
+
+    async def listed(*tools: dict[str, Any]) -> None:
+        items = tuple(Listed("tool", tool["name"], tool) for tool in tools)
+        await front._take(server, Listing(items))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(front.run)
+        await front.call("search_tools", {"query": "what is the temperature in Rome?", "limit": 1}, session="one")
+        await front.call("search_tools", {"query": "repeat a text", "limit": 1}, session="other")
+        weather, echo = {"name": "weather"}, {"name": "echo"}
+        await listed(weather, echo)
+        told.clear()
+        await listed(weather, echo, {"name": "new"})
+        assert told == []
+        await listed({**weather, "description": "In Fahrenheit."}, echo)
+        assert told == ["one"]
+        await listed({**weather, "description": "In Fahrenheit."})
+        assert told == ["one", "other"]
+        tasks.cancel_scope.cancel()
 
 
 @pytest.mark.anyio

@@ -155,7 +155,13 @@ def test_of_an_answer_that_is_too_long_to_be_kept_the_beginning_is(monkeypatch: 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
-    [({}, "id"), ({"id": "a", "offset": -1}, "offset"), ({"id": "a", "limit": 0}, "limit")],
+    [
+        ({}, "id"),
+        ({"id": 5}, r"id must be text of 1\.\.100 characters"),
+        ({"id": "a" * 101}, r"id must be text of 1\.\.100 characters"),
+        ({"id": "a", "offset": -1}, "offset"),
+        ({"id": "a", "limit": 0}, "limit"),
+    ],
 )
 def test_wrong_arguments_are_named(arguments: dict[str, Any], problem: str) -> None:
     with pytest.raises(ToolError, match=problem):

@@ -65,6 +65,8 @@ def test_a_server_without_the_extension_is_not_asked_for_skills() -> None:
         ("twice", "its resources must be its files, each once"),
         ("without", 'resources must be "dynamic" or a list of up to 512 files'),
         ("formless", "a skill without uri: must have the uri of a SKILL.md, and frontmatter"),
+        ("escape", r"\x1b[2Jrefunds/SKILL.md: its uri must have printable characters alone"),
+        ("long", "more than 16 MB"),
     ],
 )
 def test_a_skill_that_is_not_as_the_server_says_is_refused_and_spoils_no_other(behaviour: str, reason: str) -> None:
@@ -78,7 +80,10 @@ def test_a_skill_that_is_not_as_the_server_says_is_refused_and_spoils_no_other(b
 
 @pytest.mark.parametrize(
     ("behaviour", "name", "why"),
-    [("large", "logo.png", "a file may have 1 MB"), ("traversal", "../../x", "must be relative to the folder")],
+    [
+        ("large", "logo.png", "a file may have 1 MB"),
+        ("traversal", r"../../\x1b[2Jx", "must be relative to the folder"),
+    ],
 )
 def test_a_file_that_there_is_no_room_for_is_left_out_unread(behaviour: str, name: str, why: str) -> None:
     rows, refused, left_out = imported(behaviour)

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from skillroute.core.input.json_schema import BOOLEAN, INTEGER, STRING, described, list_of, object_of
+from skillroute.core.portable.model import shown_moment
 from skillroute.mail.model import MessageFilter, StoredMessage, moment_of
 from skillroute.mail.read import Mail
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
@@ -98,6 +99,9 @@ def _answer(found: list[StoredMessage], total: int, limits: list[Limit]) -> Json
 
     forms = [[_headline(message), _shown(message, _BEGINNING), _shown(message)] for message in found]
     answer = fit(forms, envelope, limits, (1, 2))
+    if len(found) > 1 and any(message["id"] == found[0].id and "cut" in message for message in answer["messages"]):
+        # What others would have whole goes to it.
+        answer = fit([forms[0], *(others[:2] for others in forms[1:])], envelope, limits, (1, 2))
     if not any(message["id"] == found[0].id for message in answer["messages"]):
         raise ToolError("the message has no room: raise budget_tokens")
     return _filled(answer, found[0], limits)
@@ -125,7 +129,7 @@ def _headline(message: StoredMessage) -> Json:
         "id": message.id,
         "subject": brief(content.subject),
         "from": content.sender,
-        "created_at": moment_of(content.created_ts).isoformat(),
+        "created_at": shown_moment(moment_of(content.created_ts)),
         "cut": True,
     }
 
@@ -140,7 +144,7 @@ def _shown(message: StoredMessage, most: int | None = None) -> Json:
         "from": content.sender,
         "to": list(content.to),
         **{role: list(names) for role, names in (("cc", content.cc), ("bcc", content.bcc)) if names},
-        "created_at": moment_of(content.created_ts).isoformat(),
+        "created_at": shown_moment(moment_of(content.created_ts)),
         "importance": content.importance,
         "body": content.body if most is None else content.body[:most],
         **({} if most is None or most >= len(content.body) else {"cut": True}),
