@@ -42,8 +42,8 @@ def published(
 ) -> dict[str, Any]:
     """Return the entry as the API answers it.
 
-    Parts of the document that have not the form of a `server.json` are left out, and the others stay. Values of what is
-    secret are left out always: who reads the list is not who runs the server.
+    Fields of the document that a `server.json` does not have, and parts that have not its form, are left out, and the
+    others stay. Values of what is secret are left out always: who reads the list is not who runs the server.
     """
     inner = document.get("server")
     fields = inner if isinstance(inner, dict) and "name" not in document else document
@@ -57,13 +57,12 @@ def published(
     website = fields.get("websiteUrl", fields.get("website_url"))
     if isinstance(website, str) and website.startswith(("https://", "http://")):
         server["websiteUrl"] = website
-    repository = _renamed(fields.get("repository"), _MAX_DEPTH)
-    if _is(Repository, repository):
+    if repository := _shaped(Repository, _renamed(fields.get("repository"), _MAX_DEPTH)):
         server["repository"] = repository
     for key, shape in _LISTS.items():
         given = fields.get(key)
         parts = [_today(key, each) for each in given] if isinstance(given, list) else []
-        if kept := [part for part in parts if _is(shape, part)]:
+        if kept := [part for part in (_shaped(shape, part) for part in parts) if part]:
             server[key] = kept
     meta = fields.get("_meta")
     if isinstance(meta, dict) and isinstance(meta.get(_PUBLISHER), dict):
@@ -110,12 +109,12 @@ def _renamed(value: Any, depth: int) -> Any:
     return named
 
 
-def _is(shape: type[BaseModel], value: Any) -> bool:
+def _shaped(shape: type[BaseModel], value: Any) -> dict[str, Any] | None:
+    """Return the fields of a value that a shape has; None where it has not the shape."""
     try:
-        shape.model_validate(value)
+        return shape.model_validate(value).model_dump(by_alias=True, exclude_unset=True)
     except ValidationError:
-        return False
-    return True
+        return None
 
 
 def _cut(text: str) -> str:

@@ -91,11 +91,11 @@ def name_of(server: Registered) -> str:
 def entries_of(servers: Iterable[Registered]) -> list[Entry]:
     """Return the entries by name, of one name the newest version first.
 
-    Of two servers with one name and version the organisation's own one counts, then the one that was registered first.
+    Of two servers with one name and version an enabled one counts, then the organisation's own, then the first one.
     One that is disabled is the latest only where none is enabled.
     """
     seen: dict[tuple[str, str], Registered] = {}
-    for server in sorted(servers, key=lambda each: (not each.is_own, not each.is_enabled, each.id)):
+    for server in sorted(servers, key=lambda each: (not each.is_enabled, not each.is_own, each.id)):
         seen.setdefault((name_of(server), _version_of(server)), server)
     by_name: dict[str, list[tuple[str, Registered]]] = {}
     for (name, version), server in seen.items():

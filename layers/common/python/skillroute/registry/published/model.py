@@ -11,7 +11,8 @@ _Link = Annotated[str, StringConstraints(pattern=r"^https?://\S+$")]
 
 
 class _Shape(BaseModel):
-    model_config = ConfigDict(extra="allow", strict=True)
+    # Any other field is left out: whoever wrote it did not write it for readers of the list.
+    model_config = ConfigDict(extra="ignore", strict=True)
 
 
 class Input(_Shape):

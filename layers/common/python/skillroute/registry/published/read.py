@@ -57,6 +57,9 @@ Place = tuple[str, str]
 """The name and version of the last entry of a page."""
 
 _READ_AT_ONCE = 10
+
+MAX_VERSIONS = 100
+"""Versions of a server that are listed, the newest ones; any other is read by its name."""
 _MAX_REMEMBERED = 16  # organisations
 
 
@@ -102,7 +105,14 @@ class PublishedRegistry:
 
         def read(session: Session) -> list[dict[str, Any]]:
             found = self._of_name(session, caller, name, with_disabled=with_disabled)
-            return [shown for _, shown in _shown(session, caller, found)]
+            servers: list[dict[str, Any]] = []
+            room = PAGE_BYTES
+            for _, shown in _shown(session, caller, found[:MAX_VERSIONS]):
+                room -= size_of(shown)
+                if room < 0 and servers:
+                    break  # the API has no pages here, and the oldest are wanted least
+                servers.append(shown)
+            return servers
 
         return self._database.read(read)
 
