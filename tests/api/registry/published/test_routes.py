@@ -92,6 +92,21 @@ def test_versions_of_one_name_are_listed_the_newest_first(client: TestClient) ->
     assert client.get("/v0.1/servers/io.test/unknown/versions").status_code == 404
 
 
+def test_versions_that_have_no_room_in_an_answer_are_left_out_the_oldest_first(client: TestClient) -> None:
+    arguments = [{"type": "positional", "value": "x" * 1000}] * 200
+    package = {**LISTED["packages"][0], "packageArguments": arguments}
+    for start in (0, 10, 20):
+        servers = [
+            {**LISTED, "path": f"/v{n}", "version": f"1.{n}.0", "packages": [package]} for n in range(start, start + 10)
+        ]
+        put(client, "servers", *servers)
+    answer = client.get("/v0.1/servers/io.test%2Fcontext7/versions")
+    versions = [each["server"]["version"] for each in answer.json()["servers"]]
+    assert len(answer.content) < 5_000_000
+    assert 10 < len(versions) < 30
+    assert versions == [f"1.{n}.0" for n in range(29, 29 - len(versions), -1)]
+
+
 def test_a_disabled_server_is_shown_as_deleted_and_only_when_asked_for(client: TestClient) -> None:
     [written] = put(client, "servers", LISTED)["results"]
     before = "2020-01-01T00:00:00Z"

@@ -74,6 +74,13 @@ def test_parts_that_have_not_the_form_are_left_out_and_the_others_stay() -> None
     assert not {"packages", "repository", "icons", "websiteUrl"} & shown.keys()
 
 
+def test_fields_that_a_server_json_does_not_have_are_left_out() -> None:
+    remote = {"type": "sse", "url": "https://acme.test", "env": {"TOKEN": "s3cret"}}
+    shown = detail(name="io.acme/docs", remotes=[remote], internal_note="for us")
+    assert shown["remotes"] == [{"type": "sse", "url": "https://acme.test"}]
+    assert "internal_note" not in shown
+
+
 def test_values_of_secrets_are_left_out() -> None:
     header = {"name": "Authorization", "isSecret": True, "value": "Bearer s3cret", "default": "Bearer other"}
     shown = detail(name="io.acme/docs", remotes=[{"type": "sse", "url": "https://acme.test", "headers": [header]}])

@@ -59,6 +59,11 @@ def test_an_organisation_s_own_server_goes_before_a_global_one_of_its_name_and_v
     assert [each.id for each in entries_of(both)] == [2]
 
 
+def test_a_disabled_server_of_an_organisation_hides_no_enabled_one() -> None:
+    both = [server(1, own_name="io.acme/docs"), server(2, own_name="io.acme/docs", is_own=True, is_enabled=False)]
+    assert [(each.id, each.is_enabled) for each in entries_of(both)] == [(1, True)]
+
+
 @pytest.mark.parametrize("version", [None, "", " ", "latest", "^1.2", ">=1", "1.x", "1.*", "1 || 2", "9" * 256])
 def test_a_range_is_no_version(version: str | None) -> None:
     assert entries_of([server(1, version=version)])[0].version == NO_VERSION

@@ -11,7 +11,7 @@ _Link = Annotated[str, StringConstraints(pattern=r"^https?://\S+$")]
 
 
 class _Shape(BaseModel):
-    # Any other field is left out: whoever wrote it did not write it for readers of the list.
+    # Any other field is left out: it was not written for readers of the list.
     model_config = ConfigDict(extra="ignore", strict=True)
 
 
