@@ -79,12 +79,16 @@ def _decoded(content: bytes, where: str) -> str:
 
 def _parts(text: str, where: str) -> tuple[dict[str, Any], str, str | None]:
     """Return the front matter, what follows it, and why the one is no YAML where it is none."""
-    lines = text.splitlines(keepends=True)
-    end = next((place for place, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)
-    if not lines or lines[0].rstrip() != "---" or end is None:
+    lines = text.split("\n")  # as the service does it: other characters that end a line may stand in a text
+    end = next((place for place, line in enumerate(lines[1:], 1) if _is_mark(line)), None)
+    if not _is_mark(lines[0]) or end is None:
         raise Unreadable(f"{where}:1", f"must begin with {_FRONT_MATTER}")
-    front, problem = read_front_matter("".join(lines[1:end]), where)
-    return front, "".join(lines[end + 1 :]).strip(), problem
+    front, problem = read_front_matter("\n".join(lines[1:end]), where)
+    return front, "\n".join(lines[end + 1 :]).strip(), problem
+
+
+def _is_mark(line: str) -> bool:
+    return line.rstrip(" \t\r") == "---"
 
 
 def _text(front: dict[str, Any], field: str, where: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from skillroute.agent_skills.schemas import read_agent_skill
+from skillroute.agent_skills.skill_md import body_of
 from skillroute_local.importing.skill_text import SkillText, read_skill_text
 
 
@@ -63,3 +64,12 @@ def test_what_stands_in_is_noted_and_all_else_is_as_it_was_written(
 def test_a_name_as_the_specification_has_it_in_a_folder_of_that_name_needs_no_note() -> None:
     found = text_of("\ufeff---\r\nname: odd\r\ndescription: b\r\n---\r\nBody.\r\n")
     assert found == SkillText("odd", {"name": "odd", "description": "b"}, [])
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\x0c", "\x85"], ids=["line separator", "form feed", "next line"])
+def test_front_matter_ends_where_the_service_sees_its_end(end: str) -> None:
+    found = text_of(f"---\nname: odd\ndescription: Use it.\n---\nBody{end}---{end}more\n---\n")
+    assert found.front == {"name": "odd", "description": "Use it."}
+    with_mark = f"---\nname: odd\n# a note{end}---{end}still the note\ndescription: Use it.\n---\nBody\n"
+    assert body_of(with_mark) == "Body\n"
+    assert read_skill_text(with_mark.encode(), "odd", "SKILL.md").front["description"] == "Use it."
