@@ -37,6 +37,8 @@ class Clone:
     Attributes
     ----------
     root : Path
+    links : list of str
+        The symbolic links that were in it, by their paths below the root.
 
     Raises
     ------
@@ -56,13 +58,17 @@ class Clone:
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.root = folder / _name(address)
         _run([program, *_SAFELY, "clone", "--quiet", "--depth", "1", "--", _source(address), str(self.root)], address)
+        self.links = [entry for entry in _links(program, self.root, address) if _removed(self.root / entry)]
 
 
 def read_repository(address: str, choices: Choices, refuse: Refuse) -> Reading:
     """Return the Agent Skills of a repository."""
     clone = Clone(address)
     reading = read_root(clone.root, choices, refuse)
-    return replace(reading, rows=keeping(clone, reading.rows))
+    partial = reading.partial or ("skills may be behind its links, which are left out" if clone.links else None)
+    links = [f"{harmless(clone.root.name)}: left out: {link[:200]!r}: is a link" for link in clone.links]
+    rows = keeping(clone, reading.rows)
+    return replace(reading, rows=rows, partial=partial, left_out=[*links, *reading.left_out])
 
 
 def shown(address: str) -> str:
@@ -70,7 +76,8 @@ def shown(address: str) -> str:
     return harmless(_PASSWORD.sub("", address))
 
 
-# Links become small files, so that none leads out; hooks and templates of this computer are not for strangers' code.
+# Links become small files, so that none leads out before they are removed. Hooks and templates of this computer are not
+# for strangers' code.
 _SAFELY = ("-c", "core.symlinks=false", "-c", "core.hooksPath=/dev/null", "-c", "init.templateDir=")
 
 
@@ -80,7 +87,22 @@ _OF_ANOTHER = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTO
 _ENV = {"GIT_ALLOW_PROTOCOL": _PROTOCOLS, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "LC_ALL": "C"}
 
 
-def _run(command: list[str], address: str) -> None:
+_LINK_MODE = b"120000 "
+
+
+def _links(program: str, root: Path, address: str) -> list[str]:
+    entries = _run([program, *_SAFELY, "-C", str(root), "ls-files", "--stage", "-z"], address).split(b"\0")
+    return [os.fsdecode(entry.partition(b"\t")[2]) for entry in entries if entry.startswith(_LINK_MODE)]
+
+
+def _removed(link: Path) -> bool:
+    """Remove what stands for a link: its text is where the link leads, which is no file of a skill."""
+    link.unlink(missing_ok=True)
+    return True
+
+
+def _run(command: list[str], address: str) -> bytes:
+    """Run git, and return what it writes."""
     env = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER} | _ENV
     try:
         done = subprocess.run(  # noqa: S603 (no shell, and what could be an option is refused)
@@ -93,6 +115,7 @@ def _run(command: list[str], address: str) -> None:
         # Behind the reason some end with advice.
         why = next((line for line in lines if line.startswith("fatal: ")), lines[-1])
         raise Unreadable(shown(address), f"cannot be cloned: {shown(why)}")
+    return done.stdout
 
 
 def _source(address: str) -> str:

@@ -388,7 +388,7 @@ def test_an_answer_says_once_how_its_results_are_called(client: TestClient) -> N
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
-        ("search_tools", {}, "query is required"),
+        ("search_tools", {}, "query: is missing, and so is needs: give one of them"),
         ("search_tools", {"needs": []}, "needs must be a list of 1..10 texts"),
         ("search_tools", {"needs": ["x"] * 11}, "needs must be a list of 1..10 texts"),
         ("search_tools", {"needs": ["x", " "]}, "needs must be a list of 1..10 texts"),

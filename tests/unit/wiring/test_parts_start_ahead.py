@@ -77,7 +77,7 @@ def test_the_mcp_function_makes_its_tools_ahead_or_when_they_are_asked_for(
     environment.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", initialization_type)
     environment.setenv("SKILLROUTE_EMBEDDING_PROVIDER", "hashing")
     parts = mcp_app().state.parts
-    assert len(parts.mcp.toolbox._made) == (7 if is_made else 0)
+    assert len(parts.mcp.toolbox._made) == (9 if is_made else 0)
     for made_by, names in (
         (parts, {"tool_search", "registry_search", "messages"}),
         (parts.mcp, {"resources", "prompts"}),

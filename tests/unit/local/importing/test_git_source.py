@@ -46,9 +46,10 @@ def test_the_newest_commit_is_read_and_no_link_is_followed(repository: Path, as_
     reading = read_repository(address, Choices(server="acme"), lambda *said: refused.append(said))
     [row] = [each.row for each in checked(reading.rows, lambda *said: refused.append(said))]
     assert (row.value["path"], refused) == ("acme/skills/pdf", [])
-    by_path = {file["path"]: file["text"] for file in row.value["files"]}
-    assert by_path["SKILL.md"].endswith("Body.\nNewer.\n")
-    assert by_path["passwd"] == "/etc/passwd"
+    [file] = row.value["files"]
+    assert file["text"].endswith("Body.\nNewer.\n")
+    assert reading.left_out == ["skills-of-acme: left out: 'skills/pdf/passwd': is a link"]
+    assert reading.partial is not None, "a skill may be behind a link, and must not be pruned for that"
 
 
 def test_a_hook_of_another_repository_can_import(

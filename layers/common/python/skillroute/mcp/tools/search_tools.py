@@ -7,7 +7,6 @@ from functools import partial
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, ValidationInfo, field_validator
-from pydantic_core import PydanticCustomError
 
 from skillroute.catalogue.model import ItemType
 from skillroute.core.caller import Caller
@@ -118,7 +117,7 @@ class SearchToolsArguments(Arguments):
     @classmethod
     def _query_or_needs(cls, query: str | None, info: ValidationInfo) -> str | None:
         if query is None and info.data.get("needs", ...) is None:
-            raise PydanticCustomError("missing", "Field required")
+            raise ValueError("is missing, and so is needs: give one of them")
         return query
 
     @property

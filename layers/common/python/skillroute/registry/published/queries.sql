@@ -1,10 +1,10 @@
 -- The registry as the API of MCP registries shows it.
 
 -- name: version_of_published_servers
--- Changes with every write of what a caller sees: the transaction that wrote a row is another one after each.
-SELECT count(*) || '-' || coalesce(sum(hashtextextended(e.id || ':' || e.xmin, 0)::numeric), 0)
-FROM mcp.registry_entities e
-WHERE e.kind = 'server' AND (e.org_id IS NULL OR e.org_id = :org_id::text)
+-- Changes with every write of what a caller sees: each has another time.
+SELECT count(*) || '-' || coalesce(sum(hashtextextended(e.id || ':' || e.updated_at, 0)::numeric), 0)
+FROM mcp.entities_seen_by(:org_id::text) e
+WHERE e.kind = 'server'
 
 -- name: published_servers
 -- All that a caller sees, without what is large: names decide which are versions of one server, and what a page has.
