@@ -111,6 +111,19 @@ def test_the_message_that_was_asked_for_has_room_before_others_are_whole(office:
     assert length[asked] > 5 * 400
 
 
+@pytest.mark.parametrize("budget", [200, 300, 400, 500, 700])
+def test_others_of_a_thread_have_bodies_where_the_message_that_was_asked_for_is_whole(
+    office: System, budget: int
+) -> None:
+    asked = office.put_message("asked", body="Take the other road. " * 16, thread_id="T")
+    for number in range(5):
+        office.put_message(f"other-{number}", body="Seen. " * 38, thread_id="T", created_ts=1_767_604_330_000_000)
+    found = {each["id"]: each for each in read(office, LAPTOP, asked, thread=True, budget_tokens=budget)["messages"]}
+    mine = found.pop(asked)
+    assert len(mine["body"]) > 80
+    assert "cut" not in mine or not any(other.get("body") for other in found.values())
+
+
 def test_what_has_no_room_is_an_error_that_names_the_remedy(office: System) -> None:
     id_ = office.put_message("long", **{"from": "x!" * 120})
     with pytest.raises(ToolError, match="raise budget_tokens"):

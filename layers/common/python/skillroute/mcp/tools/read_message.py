@@ -89,7 +89,7 @@ def read_message(mail: Callable[[], Mail], count_tokens: Callable[[str], int]) -
 
 
 def _answer(found: list[StoredMessage], total: int, limits: list[Limit]) -> Json:
-    """Return the first of some messages as whole as it can be, then the others."""
+    """Return the first of some messages as whole as it can be, and of the others what has room."""
     ages = {message.id: (message.content.created_ts, message.id) for message in found}
 
     def envelope(messages: list[Json]) -> Json:
@@ -98,12 +98,17 @@ def _answer(found: list[StoredMessage], total: int, limits: list[Limit]) -> Json
         return {"messages": shown, **({"omitted": omitted} if omitted else {})}
 
     forms = [[_headline(message), _shown(message, _BEGINNING), _shown(message)] for message in found]
-    answer = fit(forms, envelope, limits, (1, 2))
-    if len(found) > 1 and any(message["id"] == found[0].id and "cut" in message for message in answer["messages"]):
-        # What others would have whole goes to it.
-        answer = fit([forms[0], *(others[:2] for others in forms[1:])], envelope, limits, (1, 2))
-    if not any(message["id"] == found[0].id for message in answer["messages"]):
+    alone = fit(forms[:1], envelope, limits, (1, 2))
+    if not alone["messages"]:
         raise ToolError("the message has no room: raise budget_tokens")
+    alone = _filled(alone, found[0], limits)
+    own = forms[0][1:]  # its beginning goes before the headlines of others
+    answer = fit([own, *forms[1:]], envelope, limits, (1, 2))
+    if any(message["id"] == found[0].id and "cut" in message for message in answer["messages"]):
+        # What others would have whole goes to it.
+        answer = fit([own, *(others[:2] for others in forms[1:])], envelope, limits, (1, 2))
+    if not any(message["id"] == found[0].id for message in answer["messages"]):
+        return alone
     return _filled(answer, found[0], limits)
 
 
