@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,7 +9,6 @@ from pydantic import BaseModel, ValidationError
 
 from skillroute.catalogue.model import JsonObject
 from skillroute.registry.published.entries import Entry
-from skillroute.registry.published.model import HttpTransport, Icon, Package, Repository
 
 SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 OFFICIAL = "io.modelcontextprotocol.registry/official"
@@ -18,7 +16,6 @@ OFFICIAL = "io.modelcontextprotocol.registry/official"
 
 _PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
 _MAX_TEXT = 100
-_LISTS: Mapping[str, type[BaseModel]] = {"packages": Package, "remotes": HttpTransport, "icons": Icon}
 # Documents of 2025 before the names were changed.
 _RENAMED = {
     "registry_type": "registryType",
@@ -45,6 +42,9 @@ def published(
     Fields of the document that a `server.json` does not have, and parts that have not its form, are left out, and the
     others stay. Values of what is secret are left out always: who reads the list is not who runs the server.
     """
+    # Loaded by the first who asks: making them takes 10 ms, which every start of the catalogue would wait for.
+    from skillroute.registry.published.shapes import HttpTransport, Icon, Package, Repository  # noqa: PLC0415
+
     inner = document.get("server")
     fields = inner if isinstance(inner, dict) and "name" not in document else document
     server: dict[str, Any] = {
@@ -59,7 +59,7 @@ def published(
         server["websiteUrl"] = website
     if repository := _shaped(Repository, _renamed(fields.get("repository"), _MAX_DEPTH)):
         server["repository"] = repository
-    for key, shape in _LISTS.items():
+    for key, shape in (("packages", Package), ("remotes", HttpTransport), ("icons", Icon)):
         given = fields.get(key)
         parts = [_today(key, each) for each in given] if isinstance(given, list) else []
         if kept := [part for part in (_shaped(shape, part) for part in parts) if part]:
