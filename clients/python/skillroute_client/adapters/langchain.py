@@ -26,6 +26,7 @@ from skillroute_client.adapters.tools import (
     AsyncCaller,
     Caller,
     asked_for,
+    check_callers,
     logger,
     most_of,
     shortened,
@@ -90,8 +91,7 @@ def tool_registry(
     ValueError
         There is neither `call` nor `acall`: Skillroute finds tools, and calls none.
     """
-    if call is None and acall is None:
-        raise ValueError("give call or acall: Skillroute finds tools, and calls none")
+    check_callers(call, acall)
     made = map(AgentTool.of, tools)
     return {tool.key: _langchain_tool(tool, call, acall) for tool in made}
 

@@ -19,7 +19,7 @@ from llama_index.core.objects.base_node_mapping import BaseObjectNodeMapping
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import FunctionTool, ToolMetadata
 
-from skillroute_client.adapters.tools import AgentTool, AsyncCaller, Caller, most_of
+from skillroute_client.adapters.tools import AgentTool, AsyncCaller, Caller, check_callers, most_of
 from skillroute_client.client import AsyncSkillroute, Skillroute
 from skillroute_client.models.search import FoundTool
 from skillroute_client.resources.options import SearchRequest
@@ -81,8 +81,7 @@ def tool_retriever(
     ValueError
         There is neither `call` nor `acall`: Skillroute finds tools, and calls none.
     """
-    if call is None and acall is None:
-        raise ValueError("give call or acall: Skillroute finds tools, and calls none")
+    check_callers(call, acall)
     retriever = SkillrouteRetriever(client, async_client=async_client, limit=limit)
     return ObjectRetriever(retriever, _ToolsOfNodes(call, acall))
 

@@ -23,6 +23,7 @@ from skillroute_client.adapters.tools import (
     AsyncCaller,
     Caller,
     asked_for,
+    check_callers,
     logger,
     most_of,
     shortened,
@@ -98,8 +99,7 @@ def toolset(
     ValueError
         There is neither `call` nor `acall`: Skillroute finds tools, and calls none.
     """
-    if call is None and acall is None:
-        raise ValueError("give call or acall: Skillroute finds tools, and calls none")
+    check_callers(call, acall)
     made = {tool.model_name: tool for tool in map(AgentTool.of, tools)}
     return FunctionToolset([_pydantic_tool(tool, call, acall) for tool in made.values()]).defer_loading()
 

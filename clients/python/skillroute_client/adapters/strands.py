@@ -22,6 +22,7 @@ from skillroute_client.adapters.tools import (
     AgentTool,
     AsyncCaller,
     Caller,
+    check_callers,
     logger,
     search_arguments,
 )
@@ -59,8 +60,7 @@ def tool_search(
     ValueError
         There is neither `call` nor `acall`: Skillroute finds tools, and calls none.
     """
-    if call is None and acall is None:
-        raise ValueError("give call or acall: Skillroute finds tools, and calls none")
+    check_callers(call, acall)
 
     async def search(tool_use: ToolUse, **state: Any) -> ToolResult:
         try:

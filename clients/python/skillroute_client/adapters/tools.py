@@ -188,3 +188,9 @@ SEARCH_SCHEMA: dict[str, Any] = {
     },
     "additionalProperties": False,
 }
+
+
+def check_callers(call: Caller | None, acall: AsyncCaller | None) -> None:
+    """Raise `ValueError` where there is nothing that calls a tool."""
+    if call is None and acall is None:
+        raise ValueError("give call or acall: Skillroute finds tools, and calls none")
