@@ -25,6 +25,7 @@ SUBJECTS: dict[str, tuple[type[Settings], ...]] = {
     "Skills": (settings.SkillMakingSettings,),
     "Search": (settings.RankingSettings,),
     "Reranking": (settings.RerankSettings,),
+    "Receipts and learning": (settings.ReceiptSettings,),
     "Search of mail": (settings.MailSearchSettings,),
     "Queues and notifications": (settings.QueueSettings,),
     "Web": (settings.WebSettings,),

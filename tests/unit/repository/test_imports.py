@@ -27,8 +27,20 @@ ARROWS = {
     "search": {"core", "catalogue", "skills", "search"},
     "mail": {"core", "mail"},
     "agent_skills": {"core", "agent_skills"},
+    "learning": {"core", "catalogue", "search", "learning"},
     "mcp": {"core", "catalogue", "skills", "registry", "search", "mail", "agent_skills", "mcp"},
-    "wiring": {"core", "catalogue", "skills", "registry", "search", "mail", "agent_skills", "mcp", "wiring"},
+    "wiring": {
+        "core",
+        "catalogue",
+        "skills",
+        "registry",
+        "search",
+        "mail",
+        "agent_skills",
+        "learning",
+        "mcp",
+        "wiring",
+    },
 }
 
 # Where each library may be imported; one that is not here is the standard library's, or pydantic, which is everywhere.

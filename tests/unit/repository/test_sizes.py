@@ -12,6 +12,7 @@ LINES = {
     "layers/common/python/skillroute/agent_skills": 2_350,
     "layers/common/python/skillroute/catalogue": 3_500,
     "layers/common/python/skillroute/core": 24_800,
+    "layers/common/python/skillroute/learning": 3_500,
     "layers/common/python/skillroute/mail": 7_700,
     "layers/common/python/skillroute/mcp": 4_350,
     "layers/common/python/skillroute/registry": 5_700,

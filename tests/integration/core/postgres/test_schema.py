@@ -53,6 +53,22 @@ _SAME_PIECE = (
     "OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, '', '')"
 )
 
+_RECEIPT = (
+    "INSERT INTO mcp.receipts (search_id, nth, org_id, may_teach, door, query_hash, shown, no_match) "
+    "VALUES ('{id}', 0, {org}, true, '{door}', '', '[]', false)"
+)
+_ONE, _TWO = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
+_OUTCOME = (
+    "INSERT INTO mcp.outcomes (search_id, tool_id, org_id, may_teach, outcome, source) "
+    f"VALUES ('{_ONE}', {{tool}}, {{org}}, true, '{{outcome}}', '{{source}}')"
+)
+_OUTCOME_OF = {"tool": "1", "org": "NULL", "outcome": "called", "source": "program"}
+_STATE = (
+    "INSERT INTO mcp.learned_states (org_id, model, is_live, was_better, report) VALUES ({}, 'm', true, true, '{{}}')"
+)
+_LEARNED = "INSERT INTO mcp.learned_requests VALUES ({}, {}, 0, '', 1, '{{}}', 3, 1)"
+_PAIR = "INSERT INTO mcp.learned_pairs VALUES ({}, {}, {}, 3)"
+
 _MAIL = """
 INSERT INTO mcp.mail_documents (id, kind, project_ids, sender_key, recipient_keys, importance, ack_required, created_ts,
                                 search_vector, text_hash)
@@ -275,6 +291,28 @@ REFUSED = [
     (_PIECE.format(1), "agent_skill_pieces_place"),
     (_PIECE.format(9), "agent_skill_pieces_agent_skill_id_fkey"),
     (_SAME_PIECE, "agent_skill_pieces_pkey"),
+    (_RECEIPT.format(id=_ONE, org="NULL", door="http"), "receipts_pkey"),
+    (_RECEIPT.format(id=_TWO, org="''", door="http"), "receipts_org_not_blank"),
+    (_RECEIPT.format(id=_TWO, org="NULL", door="back"), "receipts_door_known"),
+    (_OUTCOME.format_map(_OUTCOME_OF).replace("(search_id", "(id, search_id")
+     .replace("VALUES (", "OVERRIDING SYSTEM VALUE VALUES (1, "), "outcomes_pkey"),
+    (_OUTCOME.format_map(_OUTCOME_OF | {"org": "''"}), "outcomes_org_not_blank"),
+    (_OUTCOME.format_map(_OUTCOME_OF | {"outcome": "liked"}), "outcomes_known"),
+    (_OUTCOME.format_map(_OUTCOME_OF | {"source": "rumour"}), "outcomes_source_known"),
+    (_OUTCOME.format_map(_OUTCOME_OF | {"tool": "NULL"}), "outcomes_of_a_tool_or_of_none"),
+    (_OUTCOME.format_map(_OUTCOME_OF | {"outcome": "nothing_fits"}), "outcomes_of_a_tool_or_of_none"),
+    (_STATE.format("NULL"), "learned_states_live"),
+    (_STATE.format("''"), "learned_states_org_not_blank"),
+    (_STATE.format("NULL").replace("(org_id", "(id, org_id")
+     .replace("VALUES (", "OVERRIDING SYSTEM VALUE VALUES (1, ").replace("true, true", "false, true"),
+     "learned_states_pkey"),
+    (_LEARNED.format(1, 1), "learned_requests_pkey"),
+    (_LEARNED.format(9, 1), "learned_requests_state_id_fkey"),
+    (_LEARNED.format(1, 9), "learned_requests_tool_id_fkey"),
+    (_PAIR.format(1, 1, 1), "learned_pairs_pkey"),
+    (_PAIR.format(9, 1, 1), "learned_pairs_state_id_fkey"),
+    (_PAIR.format(1, 9, 1), "learned_pairs_tool_id_fkey"),
+    (_PAIR.format(1, 1, 9), "learned_pairs_with_id_fkey"),
     ("INSERT INTO mcp.budgets VALUES ('a', now()), ('a', now())", "budgets_pkey"),
 ]  # fmt: skip
 
@@ -294,6 +332,11 @@ def sql(database_url: str) -> Iterator[Sql]:
         sql(_AGENT_SKILL.format(org="NULL", path="x/a"))
         sql(_FILE.format(1))
         sql(_PIECE.format(1))
+        sql(_RECEIPT.format(id=_ONE, org="NULL", door="http"))
+        sql(_OUTCOME.format_map(_OUTCOME_OF))
+        sql(_STATE.format("NULL"))
+        sql(_LEARNED.format(1, 1))
+        sql(_PAIR.format(1, 1, 1))
         yield sql
 
 

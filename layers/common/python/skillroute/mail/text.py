@@ -11,7 +11,7 @@ from skillroute.core.documents.term_weights import weight
 from skillroute.core.documents.texts import IndexedText
 from skillroute.core.hashing import text_hash
 from skillroute.core.input.normal_form import nfkc
-from skillroute.mail.secret_masking import both_without_secrets
+from skillroute.core.input.secret_masking import both_without_secrets
 
 _K1 = 1.2
 _B = 0.75

@@ -12,6 +12,7 @@ from skillroute.core.settings.database import DatabaseSettings, MigrationSetting
 from skillroute.core.settings.embedding import EmbeddingSettings
 from skillroute.core.settings.index import IndexSettings
 from skillroute.core.settings.language_models import ClassifierSettings
+from skillroute.core.settings.learning import ReceiptSettings
 from skillroute.core.settings.mail import MailSearchSettings
 from skillroute.core.settings.process import ProcessSettings
 from skillroute.core.settings.queues import QueueSettings
@@ -36,6 +37,7 @@ __all__ = [
     "ProcessSettings",
     "QueueSettings",
     "RankingSettings",
+    "ReceiptSettings",
     "RelaySettings",
     "RerankSettings",
     "SearchSettings",
@@ -55,7 +57,7 @@ class AggregateSettings(CoreSettings):
     """Everything that the aggregate function reads."""
 
 
-class RelaySettings(CoreSettings, MigrationSettings):
+class RelaySettings(CoreSettings, MigrationSettings, ReceiptSettings):
     """Everything that the relay function reads."""
 
 
@@ -63,7 +65,7 @@ class ClassifySettings(CoreSettings, ClassifierSettings):
     """Everything that the classify function reads."""
 
 
-class CatalogSettings(CoreSettings, WebSettings):
+class CatalogSettings(CoreSettings, WebSettings, ReceiptSettings):
     """Everything that the catalog function reads."""
 
 

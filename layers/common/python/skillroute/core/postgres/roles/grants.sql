@@ -9,6 +9,8 @@ BEGIN
     EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA mcp TO %I, %I', reader, writer);
     EXECUTE format('GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA mcp TO %I', writer);
     EXECUTE format('GRANT USAGE ON ALL SEQUENCES IN SCHEMA mcp TO %I', writer);
+    -- A search leaves its receipt, and writes nothing else.
+    EXECUTE format('GRANT INSERT ON mcp.receipts TO %I', reader);
     -- What was migrated is the owner's to say.
     EXECUTE format('REVOKE INSERT, UPDATE, DELETE ON mcp.migrations FROM %I', writer);
     -- Who writes vectors may have their lists built, which is the owner's to do.

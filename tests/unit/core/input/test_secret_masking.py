@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.mail.secret_masking import _FORMS, _ROUNDS, MASK, _masked, without_secrets
+from skillroute.core.input.secret_masking import _FORMS, _ROUNDS, MASK, _masked, without_secrets
 from skillroute.mail.text import SearchText, impacts, search_vector
 
 OPAQUE = "Zq7" + "aB3x" * 10  # an invented key, long enough for every issuer

@@ -1,0 +1,116 @@
+-- Learning from use (docs/adr/0071): what searches showed, what became of it, and what was learned of that.
+
+-- One row for each text of a search: its query, or each of its needs.
+CREATE TABLE mcp.receipts (
+    search_id   uuid NOT NULL,
+    nth         smallint NOT NULL,                       -- among the texts of the search
+    org_id      text,                                    -- of who asked; null: of no organisation
+    caller      text,                                    -- hash of who asked; null: not known
+    may_teach   boolean NOT NULL,                        -- whether its outcomes teach anything
+    door        text NOT NULL,
+    asked_at    timestamptz NOT NULL DEFAULT now(),
+    query       text,                                    -- without secrets; null: texts are left out
+    query_hash  text NOT NULL,
+    model       text,                                    -- of the vector: name and dimension
+    vector      bytea,                                   -- of the text, as document_vectors has them; null: none was made
+    shown       jsonb NOT NULL,                          -- best first: [[id of the tool, hash of its content, probability]]
+    no_match    boolean NOT NULL,
+    PRIMARY KEY (search_id, nth),
+    CONSTRAINT receipts_org_not_blank CHECK (org_id <> ''),
+    CONSTRAINT receipts_door_known CHECK (door IN ('http', 'mcp', 'console'))
+);
+-- Those of an organisation by age: learning, pages, and what is too old.
+CREATE INDEX receipts_org ON mcp.receipts (org_id, asked_at, search_id);
+CREATE INDEX receipts_age ON mcp.receipts (asked_at);
+CREATE INDEX receipts_caller ON mcp.receipts (caller, asked_at) WHERE caller IS NOT NULL;
+-- Vectors are read whole, and do not compress.
+ALTER TABLE mcp.receipts ALTER COLUMN vector SET STORAGE EXTERNAL;
+
+-- May come before its receipt, which is written later: so there is no reference. The last of a caller counts.
+CREATE TABLE mcp.outcomes (
+    id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    search_id   uuid NOT NULL,
+    tool_id     bigint,                                  -- null: of the search as a whole
+    org_id      text,
+    caller      text,
+    may_teach   boolean NOT NULL,
+    outcome     text NOT NULL,
+    source      text NOT NULL,                           -- a program's report, or a person's mark
+    reported_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT outcomes_org_not_blank CHECK (org_id <> ''),
+    CONSTRAINT outcomes_known CHECK (outcome IN ('called', 'succeeded', 'failed', 'wrong', 'nothing_fits')),
+    CONSTRAINT outcomes_source_known CHECK (source IN ('program', 'person')),
+    CONSTRAINT outcomes_of_a_tool_or_of_none CHECK ((outcome = 'nothing_fits') = (tool_id IS NULL))
+);
+CREATE INDEX outcomes_search ON mcp.outcomes (search_id);
+CREATE INDEX outcomes_org ON mcp.outcomes (org_id, reported_at);
+CREATE INDEX outcomes_age ON mcp.outcomes (reported_at);
+CREATE INDEX outcomes_tool ON mcp.outcomes (tool_id);
+CREATE INDEX outcomes_caller ON mcp.outcomes (caller, reported_at) WHERE caller IS NOT NULL;
+
+-- The results of learning, each with its measurement, whether it went live or not.
+CREATE TABLE mcp.learned_states (
+    id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    org_id      text,
+    made_at     timestamptz NOT NULL DEFAULT now(),
+    model       text NOT NULL,                           -- of its vectors: name and dimension
+    is_live     boolean NOT NULL DEFAULT false,
+    was_better  boolean NOT NULL,
+    report      jsonb NOT NULL,                          -- counts, measures before and after, why it went live or not
+    revision    integer NOT NULL DEFAULT 0,              -- grows when a part of it is forgotten
+    CONSTRAINT learned_states_org_not_blank CHECK (org_id <> '')
+);
+CREATE UNIQUE INDEX learned_states_live ON mcp.learned_states (org_id) NULLS NOT DISTINCT WHERE is_live;
+CREATE INDEX learned_states_org ON mcp.learned_states (org_id, id);
+
+-- Requests of source `use`: each the mean of several searches, so that none can be read back.
+CREATE TABLE mcp.learned_requests (
+    state_id    bigint NOT NULL REFERENCES mcp.learned_states (id) ON DELETE CASCADE,
+    tool_id     bigint NOT NULL REFERENCES mcp.tools (id) ON DELETE CASCADE,
+    nth         smallint NOT NULL,
+    vector      bytea NOT NULL,
+    weight      real NOT NULL,                           -- 0..1: how much it counts; below 0, what the tool does not serve
+    words       text[] NOT NULL,                         -- that three or more of its searches have
+    searches    integer NOT NULL,
+    callers     integer NOT NULL,
+    PRIMARY KEY (state_id, tool_id, nth)
+);
+ALTER TABLE mcp.learned_requests ALTER COLUMN vector SET STORAGE EXTERNAL;
+CREATE INDEX learned_requests_tool ON mcp.learned_requests (tool_id);
+
+-- Tools that are called for one task together.
+CREATE TABLE mcp.learned_pairs (
+    state_id    bigint NOT NULL REFERENCES mcp.learned_states (id) ON DELETE CASCADE,
+    tool_id     bigint NOT NULL REFERENCES mcp.tools (id) ON DELETE CASCADE,
+    with_id     bigint NOT NULL REFERENCES mcp.tools (id) ON DELETE CASCADE,
+    searches    integer NOT NULL,
+    PRIMARY KEY (state_id, tool_id, with_id)
+);
+CREATE INDEX learned_pairs_tool ON mcp.learned_pairs (tool_id);
+CREATE INDEX learned_pairs_with ON mcp.learned_pairs (with_id);
+
+-- What was learned of a tool is forgotten when it says something else, and when it is switched off; then also what its
+-- calls had come to.
+CREATE FUNCTION mcp.forget_changed_tools() RETURNS trigger
+LANGUAGE plpgsql AS $$
+DECLARE
+    forgotten bigint[];
+    off bigint[];
+BEGIN
+    SELECT array_agg(n.id), array_agg(n.id) FILTER (WHERE NOT n.is_active) INTO forgotten, off
+    FROM after n JOIN before o ON o.id = n.id
+    WHERE n.content_hash <> o.content_hash OR (o.is_active AND NOT n.is_active);
+    IF forgotten IS NULL THEN
+        RETURN NULL;
+    END IF;
+    WITH gone AS (DELETE FROM mcp.learned_requests WHERE tool_id = ANY (forgotten) RETURNING state_id),
+         parted AS (DELETE FROM mcp.learned_pairs
+                    WHERE tool_id = ANY (forgotten) OR with_id = ANY (forgotten) RETURNING state_id)
+    UPDATE mcp.learned_states SET revision = revision + 1
+    WHERE id IN (SELECT state_id FROM gone UNION SELECT state_id FROM parted);
+    DELETE FROM mcp.outcomes WHERE tool_id = ANY (off);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER tools_forgotten AFTER UPDATE ON mcp.tools
+    REFERENCING OLD TABLE AS before NEW TABLE AS after
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.forget_changed_tools();
