@@ -15,8 +15,8 @@ import numpy as np
 from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
 from skillroute.core.embedding.port import Embedder
+from skillroute.core.ranking.k_means import k_means
 from skillroute.skills.model import Assignment, NewSkill
-from skillroute_local.proposing.k_means import k_means
 
 _NAME_WORDS = 8
 _WORD = re.compile(r"[a-z]{4,}")

@@ -1,6 +1,6 @@
 """Judged sets: tools, skills and queries with their right tools; loading, importing, and the measures.
 
-Measures are those of `skillroute eval` (skillroute_local.evaluating.metrics), averaged over queries; mrr is the mean
+Measures are those of `skillroute eval` (skillroute.core.ranking.metrics), averaged over queries; mrr is the mean
 reciprocal rank within the first ten.
 """
 
@@ -17,13 +17,13 @@ from typing import Any
 from skillroute.catalogue.sync import MAX_ITEMS
 from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.port import Embedder
+from skillroute.core.ranking.metrics import comp, ndcg, recall, reciprocal_rank
 from skillroute.core.settings import SearchSettings
 from skillroute.registry.schemas import MAX_ENTITIES
 from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.search.search import ToolSearch
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill
 from skillroute.wiring import Parts
-from skillroute_local.evaluating.metrics import comp, ndcg, recall, reciprocal_rank
 
 from benchmarks.corpora.clusters import cluster_skills
 from benchmarks.corpora.held_out import TRAINED_ON, held_out_tools

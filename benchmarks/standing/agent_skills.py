@@ -32,9 +32,9 @@ from skillroute.agent_skills.search.model import AgentSkillSearchRequest, AgentS
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.listing import Order
+from skillroute.core.ranking.intervals import difference
 from skillroute.core.settings import SearchSettings
 from skillroute.wiring import Parts
-from skillroute_local.evaluating.intervals import difference
 from skillroute_local.importing.agent_skills import read_folder
 from skillroute_local.importing.content import content_of
 from skillroute_local.importing.model import Choices

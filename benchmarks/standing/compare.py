@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from skillroute.core.embedding.packaged import models_dir
-from skillroute_local.evaluating.intervals import difference
+from skillroute.core.ranking.intervals import difference
 
 from benchmarks.corpora.judged import JudgedSet, load, mean, measures
 from benchmarks.harness import arguments, console, machine, print_table, progress, save, words

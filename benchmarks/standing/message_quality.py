@@ -35,13 +35,13 @@ from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.documents.replica_port import IndexReplica, IndexStatus
+from skillroute.core.ranking.intervals import interval
 from skillroute.core.settings import SearchSettings
 from skillroute.mail.model import MailKind
 from skillroute.mail.search.model import EngineSetting, MessageSearchRequest
 from skillroute.mail.search.search import MessageSearch
 from skillroute.mail.text import SearchText, impacts
 from skillroute.wiring import Parts
-from skillroute_local.evaluating.intervals import interval
 
 from benchmarks.corpora.message_filler import write
 from benchmarks.corpora.registry_corpus import read_lines

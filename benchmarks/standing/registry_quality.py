@@ -35,13 +35,13 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors.model import EmbeddingUnavailable
+from skillroute.core.ranking import metrics
+from skillroute.core.ranking.intervals import Floats, interval
 from skillroute.core.settings import SearchSettings
 from skillroute.registry.search.model import EntityType, RegistrySearchRequest, RegistrySearchResponse
 from skillroute.registry.search.search import RegistrySearch
 from skillroute.registry.sync import SyncRegistry
 from skillroute.wiring import Parts
-from skillroute_local.evaluating import metrics
-from skillroute_local.evaluating.intervals import Floats, interval
 
 from benchmarks.corpora.judged import load
 from benchmarks.corpora.registry_corpus import read_lines

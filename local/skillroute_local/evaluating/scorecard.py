@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
+from skillroute.core.ranking.intervals import Difference, difference
+from skillroute.core.ranking.metrics import comp, ndcg, percentile, recall
 from skillroute.core.time.clock import Clock
 from skillroute.search.model import SearchRequest, SearchResponse
 
 from skillroute_local.evaluating.bounds import Bound, bounds
 from skillroute_local.evaluating.catalogue import Judged, Question, Tool
-from skillroute_local.evaluating.intervals import Difference, difference
-from skillroute_local.evaluating.metrics import comp, ndcg, percentile, recall
 
 TOP = 5
 """How many results each request is asked for: no measure looks further."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from skillroute.core.ranking.k_means import Labels, Matrix, k_means, normalised, refined, weighted_sums
 
 from skillroute_local.proposing.cohesion import split_large, split_unlike
-from skillroute_local.proposing.k_means import Labels, Matrix, k_means, normalised, refined, weighted_sums
 from skillroute_local.proposing.ward import cut, ward_merges
 
 NONE = -1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from skillroute.core.ranking.k_means import Labels, Matrix, refined
 
-from skillroute_local.proposing.k_means import Labels, Matrix, refined
 from skillroute_local.proposing.ward import cut, ward_merges
 
 _ROUNDS = 10

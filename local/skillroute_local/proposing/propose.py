@@ -16,6 +16,7 @@ from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.errors.model import Conflict
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
+from skillroute.core.ranking.k_means import Matrix
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.model import NewSkill, Skill
@@ -23,7 +24,6 @@ from skillroute.skills.queues import CLASSIFY
 
 from skillroute_local.proposing.clusters import NONE, Clustering, cluster, damped
 from skillroute_local.proposing.deeds import covered, deeds_of
-from skillroute_local.proposing.k_means import Matrix
 from skillroute_local.proposing.naming import names_of, vocabulary_of
 from skillroute_local.proposing.proposal import Applied, Proposal, ProposedSkill, Report, Wanted
 from skillroute_local.proposing.wording import Topic, Worded, word

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-
-from skillroute_local.proposing.k_means import Labels, Matrix
+from skillroute.core.ranking.k_means import Labels, Matrix
 
 
 def ward_merges(points: Matrix, weights: Matrix) -> list[tuple[int, int]]:

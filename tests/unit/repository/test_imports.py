@@ -57,7 +57,10 @@ LIBRARIES = {
     "httpx": (
         "core/chat/openai.py", "core/documents/index/*", "core/embedding/openai.py", "core/remote/openai.py",
     ),
-    "numpy": ("core/onnx_model.py", "skills/classification/classifiers/*"),
+    "numpy": (
+        "core/onnx_model.py", "core/ranking/intervals.py", "core/ranking/k_means.py", "learning/*",
+        "skills/classification/classifiers/*",
+    ),
     "onnxruntime": ("core/onnx_model.py",),
     "tokenizers": ("core/onnx_model.py", "core/embedding/tokens.py"),
     "cachetools": ("core/bounded_cache.py", "skills/classification/classifiers/*"),

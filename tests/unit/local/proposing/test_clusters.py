@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from skillroute.core.ranking.k_means import Matrix, k_means, normalised
 from skillroute_local.proposing.clusters import NONE, Clustering, cluster, damped, most_of
-from skillroute_local.proposing.k_means import Matrix, k_means, normalised
 from skillroute_local.proposing.ward import cut, ward_merges
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from skillroute.core.ranking.k_means import Matrix, normalised
 from skillroute_local.proposing.cohesion import alike, split_unlike
-from skillroute_local.proposing.k_means import Matrix, normalised
 
 
 def around(axis: int, count: int, spread: float = 0.3) -> Matrix:

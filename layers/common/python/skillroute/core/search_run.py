@@ -20,6 +20,7 @@ Degradation = Literal[
     "index_unavailable",
     "index_stale",
     "reranker_unavailable",
+    "learned_unavailable",
 ]
 
 

@@ -33,6 +33,7 @@ from skillroute.search.candidates.retrieve import RankedTools, Ranking, skills_o
 from skillroute.search.candidates.servers import offering, unknown_servers
 from skillroute.search.candidates.unembedded import MissingVectors
 from skillroute.search.candidates.visible_skills import keys_of_skills
+from skillroute.search.learned import Learned
 from skillroute.search.model import (
     DEFAULT_SKILL_THRESHOLD,
     Mode,
@@ -63,6 +64,7 @@ class ToolSearch:
         Looks, where nothing is found, for what has no vector.
     reranker : Reranker, optional
         Without one `hybrid_rerank` is served as `hybrid`.
+    learned : Learned, optional
     recent : RecentSearches, optional
         Remembers how whole searches went.
     default_ranking : RankBy
@@ -74,8 +76,7 @@ class ToolSearch:
     rerank_timeout_s : float
         The most that a search waits for the reranker.
 
-    Every method raises `DatabaseUnavailable` when PostgreSQL cannot be reached. Everything else that fails degrades the
-    answer.
+    Every method raises `DatabaseUnavailable` when PostgreSQL cannot be reached. All else that fails degrades the answer.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class ToolSearch:
         reranker: Reranker | None = None,
         rerank_timeout_s: float = 2.0,
         recent: RecentSearches | None = None,
+        learned: Learned | None = None,
         give_way: Callable[[], None] = lambda: None,
     ) -> None:
         self._give_way = give_way
@@ -100,7 +102,7 @@ class ToolSearch:
         self._default_ranking = default_ranking
         self._hybrid_skill_weight = hybrid_skill_weight
         self._judge = Judge(no_match_below)
-        self._rankings = Rankings(embedder, reranker, rerank_timeout_s)
+        self._rankings = Rankings(embedder, reranker, rerank_timeout_s, learned)
         self._recent = recent or RecentSearches()
 
     def embed_ahead(self, requests: Iterable[SearchRequest], index: LentIndex, turns: Turns | None = None) -> None:

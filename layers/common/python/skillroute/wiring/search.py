@@ -9,17 +9,21 @@ from skillroute.core.settings import SearchSettings
 from skillroute.wiring.parts import CoreParts
 
 if TYPE_CHECKING:
+    from skillroute.core.embedding.query import QueryEmbedder
     from skillroute.core.recent_searches import RecentSearches
     from skillroute.registry.search.search import RegistrySearch
     from skillroute.search.batch.search import BatchSearch
+    from skillroute.search.learned import Learned
     from skillroute.search.search import ToolSearch
 
 
 # Each imports what it makes itself: an agent's first call waits for one of them only.
 
 
-def make_tool_search(core: CoreParts, recent: RecentSearches) -> ToolSearch:
-    """Return the search for tools and skills."""
+def make_tool_search(
+    core: CoreParts, recent: RecentSearches, learned: Learned | None = None, embedder: QueryEmbedder | None = None
+) -> ToolSearch:
+    """Return the search for tools and skills; an embedder takes the place of the process's own."""
     from skillroute.search.answer.schemas import SchemaLoader
     from skillroute.search.candidates.unembedded import MissingVectors
     from skillroute.search.search import ToolSearch
@@ -27,7 +31,7 @@ def make_tool_search(core: CoreParts, recent: RecentSearches) -> ToolSearch:
     settings = core.of(SearchSettings)
     return ToolSearch(
         LentInTurn(core.replica, core.turns),
-        core.query_embedder,
+        embedder or core.query_embedder,
         SchemaLoader(core.database),
         MissingVectors(core.database),
         default_ranking=settings.default_mode,
@@ -36,6 +40,7 @@ def make_tool_search(core: CoreParts, recent: RecentSearches) -> ToolSearch:
         reranker=core.reranker,
         rerank_timeout_s=settings.rerank_timeout_s,
         recent=recent,
+        learned=learned,
         give_way=core.turns.give_way,
     )
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from skillroute.core.rationing.work import Work
     from skillroute.core.recent_searches import RecentSearches
     from skillroute.core.relay import Relay
+    from skillroute.learning.learn.learn import Learn
+    from skillroute.learning.states.live import LiveStates
     from skillroute.registry.search.search import RegistrySearch
     from skillroute.search.batch.search import BatchSearch
     from skillroute.search.search import ToolSearch
@@ -134,7 +136,19 @@ class Parts(CoreParts):
     def tool_search(self) -> ToolSearch:
         from skillroute.wiring.search import make_tool_search
 
-        return make_tool_search(self, self.recent_searches)
+        return make_tool_search(self, self.recent_searches, self.live_states)
+
+    @cached_property
+    def live_states(self) -> LiveStates:
+        from skillroute.learning.states.live import LiveStates
+
+        return LiveStates(self.database)
+
+    @cached_property
+    def learn(self) -> Learn:
+        from skillroute.wiring.learning import make_learn
+
+        return make_learn(self)
 
     @cached_property
     def batch_search(self) -> BatchSearch:

@@ -36,7 +36,15 @@ class ToolExplanation(BaseModel):
     cosine: float | None = Field(
         None, description="Of the request's vector and the tool's, which is the mean of its texts' vectors; 0..1."
     )
-    cosine_rank: int | None = Field(None, description="Among all candidates, from 1.")
+    learned_cosine: float | None = Field(
+        None, description="Of the request and the nearest one that use has taught of the tool; null where none is."
+    )
+    learned_share: float | None = Field(
+        None, description="Of the successful searches near that one, how many went to this tool; 0..1."
+    )
+    cosine_rank: int | None = Field(
+        None, description="Among all candidates, from 1, with what is learned taken into account."
+    )
     bm25: float | None = Field(None, description="Of the request's words and all of the tool's texts.")
     bm25_rank: int | None = Field(None, description="Among all candidates, from 1.")
     bm25_best: float | None = Field(None, description="Lexical: the highest of all, of which the score is the share.")

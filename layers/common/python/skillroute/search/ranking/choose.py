@@ -8,10 +8,11 @@ from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
-from skillroute.core.errors.model import EmbeddingUnavailable
+from skillroute.core.errors.model import DependencyUnavailable, EmbeddingUnavailable
 from skillroute.core.reranking.port import Reranker, no_reranker
 from skillroute.search import plan
 from skillroute.search.candidates.retrieve import LexicalRanking, Ranking, SemanticRanking
+from skillroute.search.learned import Learned, LearnedRequests
 from skillroute.search.ranking.hybrid import HybridRanking
 from skillroute.search.ranking.rerank import RerankStage
 from skillroute.search.run import ToolSearchRun
@@ -28,11 +29,13 @@ class Rankings:
         Without one `hybrid_rerank` is served as `hybrid`.
     rerank_timeout_s : float
         The most that a search waits for the reranker.
+    learned : Learned, optional
     """
 
     embedder: QueryEmbedder
     reranker: Reranker | None
     rerank_timeout_s: float
+    learned: Learned | None = None
 
     def choose(
         self, run: ToolSearchRun, index: LentIndex, query: str, wanted: plan.RankBy, everything: IndexFilter
@@ -52,7 +55,8 @@ class Rankings:
         if wanted == "semantic":
             return SemanticRanking(index, vector)
         seen, rerank = plan.skills_where(run.caller), self._rerank(run, index, query)
-        return HybridRanking(index, query, vector, clauses, everything, seen, rerank)
+        learned = self._learned(run, index)
+        return HybridRanking(index, query, vector, clauses, everything, seen, rerank, learned)
 
     def _embed(self, run: ToolSearchRun, index: LentIndex, texts: list[str]) -> tuple[Vector, dict[str, Vector]]:
         """Embed the query and its clauses in one call; where that fails, the query alone, which may be remembered."""
@@ -66,6 +70,15 @@ class Rankings:
             run.degrade("embedding_unavailable", error)
             return vector, {}
         return vector, dict(zip(parts, of_parts, strict=True))
+
+    def _learned(self, run: ToolSearchRun, index: LentIndex) -> LearnedRequests | None:
+        if self.learned is None:
+            return None
+        try:
+            return self.learned.of(run.caller, index.model)
+        except DependencyUnavailable as error:
+            run.degrade("learned_unavailable", error)
+            return None
 
     def _rerank(self, run: ToolSearchRun, index: LentIndex, query: str) -> RerankStage | None:
         if run.search_mode != "hybrid_rerank":

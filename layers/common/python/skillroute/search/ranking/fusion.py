@@ -11,19 +11,22 @@ from skillroute.core.ranking.learned_fusion import FEATURES, Evidence, FusedRequ
 from skillroute.core.ranking.logistic import log_sum_exp
 from skillroute.search.answer.explanation import FusionExplanation, ToolExplanation, parts
 from skillroute.search.candidates.retrieve import Candidate, RankedTools
+from skillroute.search.learned import Nearness
 from skillroute.search.ranking.confidence import FIRST_RESULTS, Standing, ahead_of_ten
 from skillroute.search.ranking.rerank import Reranked
 
 
 @dataclass(frozen=True)  # without slots: properties are cached
 class Fused:
-    """One fusion: keys, evidence and probabilities of all candidates, in one order."""
+    """One fusion: keys, evidence and probabilities of all candidates, in one order; cosines without what is learned."""
 
     fusion: Fusion
     request: FusedRequest
     keys: Sequence[str]
     evidence: Sequence[Evidence]
     probabilities: Sequence[float]
+    cosines: Mapping[str, float]
+    near: Mapping[str, Nearness]
 
     def standing(self, key: str) -> Standing:
         """Return what is known of a candidate and of all others."""
@@ -56,7 +59,9 @@ class Fused:
         place = self.keys.index(key)
         own = self.evidence[place]
         return ToolExplanation(
-            cosine=own.cosine,
+            cosine=self.cosines.get(key, 0.0),
+            learned_cosine=self.near[key].cosine if key in self.near else None,
+            learned_share=self.near[key].share if key in self.near else None,
             cosine_rank=1 + sum(other.cosine > own.cosine for other in self.evidence),
             bm25=own.bm25,
             bm25_rank=1 + sum(other.bm25 > own.bm25 for other in self.evidence) if own.bm25 else None,

@@ -21,6 +21,7 @@ from skillroute.search.candidates.retrieve import (
     skills_of_tools,
 )
 from skillroute.search.candidates.skill_choice import among_others, one_a_tool
+from skillroute.search.learned import LEAST_COSINE, MAX_ADDED, LearnedRequests, Nearness, lifted
 from skillroute.search.plan import CANDIDATE_POOL, passes
 from skillroute.search.ranking.fusion import Fused, FusedTools
 from skillroute.search.ranking.rerank import RerankStage
@@ -54,6 +55,8 @@ class HybridRanking:
         All skills that the caller sees.
     rerank : RerankStage, optional
         Looks at the best of them once more.
+    learned : LearnedRequests, optional
+        Raises the cosines of tools that served requests like this one.
     """
 
     index: LentIndex
@@ -63,6 +66,11 @@ class HybridRanking:
     everything: IndexFilter
     seen: IndexFilter
     rerank: RerankStage | None = None
+    learned: LearnedRequests | None = None
+
+    @cached_property
+    def _near(self) -> Mapping[str, Nearness]:
+        return {} if self.learned is None else self.learned.near(self.vector)
 
     @cached_property
     def _by_words(self) -> LexicalRanking:
@@ -191,6 +199,7 @@ class HybridRanking:
     def _scored(self, wheres: Sequence[IndexFilter]) -> tuple[Fused, list[Candidate]]:
         """Return the candidates that pass any of the filters by their probabilities, in no order."""
         cosines = self._nearest(wheres)
+        cosines |= self._taught(wheres, cosines)
         words = self._sharing_a_word(self.query, wheres, CANDIDATE_POOL)
         named = self._by_words.named
         clauses = self._of_clauses(wheres)
@@ -200,12 +209,15 @@ class HybridRanking:
         words.update(self._by_words.scored(key for key in keys if key not in words))
         margins = {key: max(clause.margin(key) for clause in clauses) for key in keys} if clauses else {}
         leading = {key for clause in clauses for key in clause.first_by_words}
+        near = self._near
+        with_learned = {key: lifted(cosines.get(key, 0.0), near.get(key)) for key in keys} if near else cosines
         evidence = [
-            Evidence(cosines.get(key, 0.0), words.get(key, 0.0), margins.get(key, 0.0), key in leading) for key in keys
+            Evidence(with_learned.get(key, 0.0), words.get(key, 0.0), margins.get(key, 0.0), key in leading)
+            for key in keys
         ]
         request = self._request()
         fusion = fusion_for(__package__, self.index.model.name)
-        fused = Fused(fusion, request, keys, evidence, fusion.probabilities(request, evidence))
+        fused = Fused(fusion, request, keys, evidence, fusion.probabilities(request, evidence), cosines, near)
         return fused, [
             Candidate(key, probability, cosines.get(key), key in named)
             for key, probability in zip(keys, fused.probabilities, strict=True)
@@ -231,6 +243,18 @@ class HybridRanking:
 
     def _nearest(self, wheres: Sequence[IndexFilter]) -> dict[str, float]:
         found = [self.index.search(TOOL_DOCUMENTS, self.vector, where=where, limit=CANDIDATE_POOL) for where in wheres]
+        return _cosines_of(hit for hits in found for hit in hits)
+
+    def _taught(self, wheres: Sequence[IndexFilter], known: Mapping[str, float]) -> dict[str, float]:
+        """Return the cosines of tools that learned requests alone bring, of those that pass a filter."""
+        near = ((key, found.cosine * found.share) for key, found in self._near.items() if found.cosine >= LEAST_COSINE)
+        keys = [key for key, _ in sorted(near, key=lambda found: -found[1])[:MAX_ADDED] if key not in known]
+        if not keys:
+            return {}
+        found = [
+            self.index.search(TOOL_DOCUMENTS, self.vector, where=replace(where, keys=keys), limit=len(keys))
+            for where in wheres
+        ]
         return _cosines_of(hit for hits in found for hit in hits)
 
     def _sharing_a_word(self, text: str, wheres: Sequence[IndexFilter], limit: int) -> dict[str, float]:

@@ -69,7 +69,7 @@ CREATE TABLE mcp.learned_requests (
     tool_id     bigint NOT NULL REFERENCES mcp.tools (id) ON DELETE CASCADE,
     nth         smallint NOT NULL,
     vector      bytea NOT NULL,
-    weight      real NOT NULL,                           -- 0..1: how much it counts; below 0, what the tool does not serve
+    share       real NOT NULL,                           -- of the successful searches near it, how many went to the tool
     words       text[] NOT NULL,                         -- that three or more of its searches have
     searches    integer NOT NULL,
     callers     integer NOT NULL,

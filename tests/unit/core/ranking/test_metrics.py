@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from skillroute_local.evaluating.intervals import difference
-from skillroute_local.evaluating.metrics import comp, ndcg, percentile, recall, reciprocal_rank
+from skillroute.core.ranking.intervals import difference
+from skillroute.core.ranking.metrics import comp, ndcg, percentile, recall, reciprocal_rank
 
 THIRD = 1 / math.log2(3)
 """What the second place is worth."""

@@ -1,0 +1,1 @@
+"""States: what was learned, each with its measurement; one of an organisation is live."""
