@@ -76,7 +76,7 @@ class ToolSearch:
     rerank_timeout_s : float
         The most that a search waits for the reranker.
 
-    Every method raises `DatabaseUnavailable` when PostgreSQL cannot be reached. All else that fails degrades the answer.
+    Every method raises `DatabaseUnavailable` when PostgreSQL cannot be reached. What else fails degrades the answer.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Evidence of outcomes on tools: one piece of evidence for each caller, tool and search, within what a caller may say."""
+"""Evidence of outcomes on tools: one piece for each caller, tool and search, within what a caller may say."""
 
 from __future__ import annotations
 
