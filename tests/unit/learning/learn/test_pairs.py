@@ -1,0 +1,53 @@
+"""Tools that tasks call together."""
+
+from __future__ import annotations
+
+from skillroute.learning.learn.pairs import MAX_PAIRS_OF_A_TOOL, pairs
+from skillroute.learning.states.model import Pair
+
+from tests.worlds.evidence import said
+
+MINUTE = 1 / 24 / 60
+
+
+def task(*tools: int, caller: str, day: int = 0, gap: float = 1.0) -> list[object]:
+    return [said(tool, caller=caller, days=day + place * gap * MINUTE) for place, tool in enumerate(tools)]
+
+
+def test_tools_that_three_tasks_of_two_callers_called_are_a_pair_both_ways() -> None:
+    evidence = [*task(1, 2, caller="ann"), *task(1, 2, caller="ann", day=1), *task(2, 1, caller="bob")]
+    assert pairs(evidence) == [Pair(1, 2, 3), Pair(2, 1, 3)]  # type: ignore[arg-type]
+
+
+def test_two_tasks_are_too_few_and_so_is_one_caller_of_two() -> None:
+    two = [*task(1, 2, caller="ann"), *task(1, 2, caller="bob")]
+    flood = [each for day in range(50) for each in task(3, 4, caller="mallory", day=day)]
+    assert pairs([*two, *flood]) == []  # type: ignore[arg-type]
+
+
+def test_a_pause_ends_a_task() -> None:
+    evidence = [each for caller in "abc" for each in task(1, 2, caller=caller, gap=11.0)]
+    assert pairs(evidence) == []  # type: ignore[arg-type]
+
+
+def test_callers_without_a_name_are_taken_together_for_one_search_only() -> None:
+    apart = [said(tool, caller="", days=day) for day in range(5) for tool in (1, 2)]
+    together = [said(tool, caller="", search=f"{n}/{tool}") for n in range(3) for tool in (3, 4)]
+    assert pairs([*apart, *together]) == [Pair(3, 4, 3), Pair(4, 3, 3)]
+
+
+def test_a_tool_has_a_few_pairs_the_most_frequent() -> None:
+    evidence = [
+        each
+        for other in range(2, 9)
+        for day in range(other + 1)
+        for each in task(1, other, caller="ab"[day % 2], day=day + 20 * other)
+    ]
+    of_one = [pair for pair in pairs(evidence) if pair.tool_id == 1]  # type: ignore[arg-type]
+    assert [pair.with_id for pair in of_one] == [8, 7, 6]
+    assert len(of_one) == MAX_PAIRS_OF_A_TOOL
+
+
+def test_what_failed_is_no_part_of_a_task() -> None:
+    evidence = [each for caller in "abc" for each in (said(1, caller=caller), said(2, caller=caller, is_good=False))]
+    assert pairs(evidence) == []

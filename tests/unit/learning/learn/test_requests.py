@@ -1,0 +1,104 @@
+"""Learned requests: each of three searches or more, of enough callers, with its share and its common words."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from skillroute.learning.learn.requests import FULL_SHARE, HALF_LIFE_DAYS, learned_requests
+from skillroute.learning.model import MAX_REQUESTS_OF_A_TOOL
+
+from tests.worlds.evidence import EAST, NOON, NORTH, UP, said
+
+
+def test_nothing_is_learned_of_nothing() -> None:
+    assert learned_requests([], NOON) == []
+
+
+@pytest.mark.parametrize("searches", [0, 1, 2])
+def test_fewer_than_three_searches_teach_nothing(searches: int) -> None:
+    assert learned_requests([said(1, caller=f"{n}") for n in range(searches)], NOON) == []
+
+
+def test_one_search_with_many_reports_is_one_search() -> None:
+    assert learned_requests([said(1, caller=f"{n}", search="a/0") for n in range(9)], NOON) == []
+
+
+def test_one_caller_of_several_teaches_nothing_alone() -> None:
+    flood = [said(1, caller="mallory") for _ in range(50)]
+    assert learned_requests([*flood, said(2, NORTH, caller="ann")], NOON) == []
+
+
+def test_the_only_caller_of_a_laptop_teaches() -> None:
+    [request] = learned_requests([said(1) for _ in range(3)], NOON)
+    assert (request.tool_id, request.searches, request.callers) == (1, 3, 1)
+
+
+def test_a_request_is_the_mean_of_its_searches() -> None:
+    near = [0.8, 0.6, 0.0]
+    [request] = learned_requests(
+        [said(1, EAST, caller="ann"), said(1, EAST, caller="bob"), said(1, near, caller="eve")], NOON
+    )
+    assert request.vector == pytest.approx([0.9778, 0.2095, 0.0], abs=1e-3)
+    assert request.vector not in (EAST, near)
+
+
+def test_searches_that_are_far_from_each_other_are_requests_of_their_own() -> None:
+    kinds = [said(1, vector, caller=f"{n % 3}") for vector in (EAST, NORTH, UP) for n in range(6)]
+    found = learned_requests(kinds, NOON)
+    assert sorted(max(range(3), key=request.vector.__getitem__) for request in found) == [0, 1, 2]
+    assert [request.nth for request in found] == [0, 1, 2]
+
+
+def test_a_tool_has_no_more_requests_than_it_may() -> None:
+    many = [said(1, [1.0, n / 100, 0.0], caller=f"{n % 5}") for n in range(500)]
+    assert 1 <= len(learned_requests(many, NOON)) <= MAX_REQUESTS_OF_A_TOOL
+
+
+def test_the_share_is_that_of_successes_near_a_request() -> None:
+    right = [said(1, caller=f"{n % 4}") for n in range(8)]
+    wrong = [said(2, caller=f"{n % 4}") for n in range(4)]
+    shares = {request.tool_id: request.share for request in learned_requests([*right, *wrong], NOON)}
+    assert shares == pytest.approx({1: 1.0, 2: 4 / 12 / FULL_SHARE})
+
+
+def test_failures_of_the_tool_lower_its_share_and_those_of_others_do_not() -> None:
+    good = [said(1, caller=f"{n % 2}") for n in range(3)]
+    bad = [said(1, caller=f"{n % 2}", is_good=False) for n in range(9)]
+    others = [said(2, caller=f"{n % 2}", is_good=False) for n in range(50)]
+    [request] = learned_requests([*good, *bad, *others], NOON)
+    assert request.share == pytest.approx(3 / 12 / FULL_SHARE)
+
+
+def test_what_is_long_ago_counts_less() -> None:
+    old = [said(1, caller=f"{n % 2}", days=-4 * HALF_LIFE_DAYS) for n in range(8)]
+    new = [said(2, caller=f"{n % 2}") for n in range(4)]
+    shares = {request.tool_id: request.share for request in learned_requests([*old, *new], NOON)}
+    assert shares[2] == 1.0
+    assert shares[1] == pytest.approx((8 / 16) / (8 / 16 + 4) / FULL_SHARE)
+
+
+def test_words_are_those_of_three_searches_and_two_callers() -> None:
+    texts = ["weather in Oslo tomorrow", "the weather in Rome", "Weather, please", "secret plan of ann"]
+    evidence = [said(1, caller=caller, text=text) for text, caller in zip(texts, "aabb", strict=True)]
+    [request] = learned_requests(evidence, NOON)
+    assert request.words == ["weather"]
+
+
+def test_a_word_of_one_caller_is_not_shown_however_often_it_comes() -> None:
+    evidence = [said(1, caller="ann", text="project bluebird") for _ in range(9)] + [
+        said(1, caller="bob", text="a plan")
+    ]
+    [request] = learned_requests(evidence, NOON)
+    assert request.words == []
+
+
+def test_texts_may_be_left_out() -> None:
+    [request] = learned_requests([said(1, caller=caller, text=None) for caller in "abc"], NOON)
+    assert request.words == []
+
+
+def test_the_same_evidence_teaches_the_same() -> None:
+    evidence = [said(n % 3, [1.0, n / 50, 0.0], caller=f"{n % 4}", days=n / 10) for n in range(90)]
+    assert learned_requests(evidence, NOON) == learned_requests(evidence, NOON)
+    assert learned_requests(evidence, NOON + timedelta(days=9)) != learned_requests(evidence, NOON + timedelta(days=90))

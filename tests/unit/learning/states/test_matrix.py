@@ -1,0 +1,35 @@
+"""Which learned requests are near to a query."""
+
+from __future__ import annotations
+
+import pytest
+from skillroute.core.embedding.model import to_bytes
+from skillroute.learning.states.matrix import RequestMatrix
+from skillroute.search.learned import LEAST_COSINE
+
+from tests.worlds.evidence import EAST, NORTH
+
+
+def test_the_nearest_request_of_each_tool_is_found_with_its_share() -> None:
+    matrix = RequestMatrix(
+        [
+            (1, to_bytes(NORTH), 0.2),
+            (1, to_bytes([0.8, 0.6, 0.0]), 0.9),
+            (2, to_bytes(EAST), 1.0),
+            (3, to_bytes(NORTH), 1.0),
+        ]
+    )
+    found = matrix.near(EAST)
+    assert found.keys() == {"1", "2"}
+    assert (found["1"].cosine, found["1"].share) == (pytest.approx(0.8), 0.9)
+    assert found["2"].cosine <= 1.0
+
+
+def test_what_is_not_near_is_left_out() -> None:
+    at, below = [LEAST_COSINE + 0.001, 0.9, 0.0], [LEAST_COSINE - 0.001, 0.9, 0.0]
+    assert RequestMatrix([(1, to_bytes(at), 1.0)]).near(EAST)
+    assert not RequestMatrix([(1, to_bytes(below), 1.0)]).near(EAST)
+
+
+def test_an_empty_one_is_near_to_nothing() -> None:
+    assert (len(RequestMatrix([])), RequestMatrix([]).near(EAST)) == (0, {})
