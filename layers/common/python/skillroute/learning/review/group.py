@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 
 from skillroute.core.embedding.model import Vector, dot, from_bytes, normalise
 from skillroute.learning.review.model import UnservedGroup, Wording
@@ -17,7 +18,14 @@ _MIN_SIGNS = 128
 
 _MAX_DIFFERING_SIGNS = 0.32
 """Of the signs of two vectors: the expected share is their angle over pi, 0.205 at a cosine of 0.8, with a standard
-deviation of 0.021 in 384 dimensions. Of 2,000 requests of the packaged model none of the pairs was above."""
+deviation of 0.021 in 384 dimensions. Of 3,000 requests, embedded by the packaged model, those that are so alike differ
+in 0.224 at most, and of all 4.5 million pairs one in 4,000 is within the bound.
+"""
+
+_MAX_COSINES = 16
+"""That are computed for a wording, of the nearest groups by their signs: 2,000 requests that are all nearly alike would
+take 9 s otherwise.
+"""
 
 
 class _Head:
@@ -41,7 +49,10 @@ class _Heads:
         Signs are compared first: a cosine takes a hundred times as long.
         """
         bound = len(vector) if len(vector) < _MIN_SIGNS else int(_MAX_DIFFERING_SIGNS * len(vector))
-        near = [place for place, other in enumerate(self._signs) if (signs ^ other).bit_count() <= bound]
+        differing = [(signs ^ other).bit_count() for other in self._signs]
+        near = [place for place, number in enumerate(differing) if number <= bound]
+        if len(near) > _MAX_COSINES:
+            near = sorted(nsmallest(_MAX_COSINES, near, key=differing.__getitem__))
         best, found = MIN_COSINE, None
         for place in near:
             head = self._heads[place]

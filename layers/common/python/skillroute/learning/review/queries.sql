@@ -75,7 +75,7 @@ WITH last AS MATERIALIZED (
     SELECT r.query, r.search_id, r.asked_at, l.tool_id, l.outcome
     FROM last l
     JOIN mcp.receipts r ON r.search_id = l.search_id AND r.org_id IS NOT DISTINCT FROM :org_id::text
-    WHERE r.query IS NOT NULL
+    WHERE length(r.query) <= 1000  -- what masking made longer is no request that a search takes
       AND (l.tool_id IS NULL AND NOT EXISTS (
                SELECT FROM last other
                WHERE other.search_id = l.search_id AND other.outcome IN ('called', 'succeeded'))
