@@ -20,7 +20,7 @@ from skillroute.learning.review.model import (
 MAX_RECEIPTS = 5_000
 """That found nothing, of which requests are grouped."""
 
-MAX_WORDINGS = 1_500
+MAX_WORDINGS = 1_000
 """Of them, to be compared with each other."""
 
 MAX_OUTCOMES = 50_000
