@@ -15,6 +15,7 @@ from tests.worlds.agent_skills import AgentSkillWorld
 from tests.worlds.catalogue import CatalogueWorld, item
 from tests.worlds.core import QUERY
 from tests.worlds.kept import kept_pool
+from tests.worlds.learning import LearningWorld
 from tests.worlds.mail import MailWorld
 from tests.worlds.mail_search import MailSearchWorld
 from tests.worlds.registry import RegistryWorld
@@ -27,7 +28,7 @@ def of_org(org_id: str | None, *scopes: Scope) -> Caller:
     return Caller(org_id=org_id, scopes=frozenset(scopes or {Scope.ADMIN}))
 
 
-class System(CatalogueWorld, RegistryWorld, AgentSkillWorld, MailWorld, MailSearchWorld):
+class System(CatalogueWorld, RegistryWorld, AgentSkillWorld, MailWorld, MailSearchWorld, LearningWorld):
     """The one world of all tests, each vocabulary in `tests/worlds/`."""
 
 

@@ -76,7 +76,19 @@ def _skill_file(path: str, world: World) -> Iterator[Case]:
     yield Case("of 200", filled(filled(path, world.spare("agent_skill")), digest), statuses=(200, 404))
 
 
+def _receipts(path: str, _: World) -> Iterator[Case]:
+    yield Case("1,000 of a page", f"{path}?limit=1000")
+    yield Case("of a caller whose name is as long as may be", f"{path}?limit=1000&caller={'a' * 1000}")
+    yield Case("refused: a cursor of 2,000 characters", f"{path}?cursor={'a' * 2000}", statuses=(422,))
+
+
+def _receipts_of_caller(path: str, _: World) -> Iterator[Case]:
+    yield Case("of a caller whose name is as long as may be", f"{path}?caller={'a' * 1000}")
+    yield Case("refused: a name that is too long", f"{path}?caller={'a' * 1001}", statuses=(422,))
+
+
 _MAIL = "/api/v1/mail"
+_LEARNING = "/api/v1/learning"
 _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("POST", "/api/v1/search"): searches.search,
     ("POST", "/api/v1/search/batch"): searches.search_batch,
@@ -144,6 +156,11 @@ _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/approve"): writes.approve,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"): one_of("suggestion", body={"reason": '"' * 1000}),
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): writes.merge,
+    ("GET", f"{_LEARNING}/unserved"): pages(days="400"),
+    ("GET", f"{_LEARNING}/judged"): pages(days="400"),
+    ("GET", f"{_LEARNING}/receipts"): _receipts,
+    ("DELETE", f"{_LEARNING}/receipts"): _receipts_of_caller,
+    ("DELETE", f"{_LEARNING}/tools/{{item_id}}"): one_of("tool"),
     ("POST", "/mcp"): searches.mcp,
     ("GET", "/api/v1/verify"): _check,
     ("GET", "/health"): _plain,

@@ -100,6 +100,11 @@ SCOPES: dict[Route, Scope | None] = {
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/approve"): Scope.SKILLS,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"): Scope.SKILLS,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): Scope.SKILLS,
+    ("GET", "/api/v1/learning/unserved"): Scope.SKILLS,
+    ("GET", "/api/v1/learning/judged"): Scope.SKILLS,
+    ("GET", "/api/v1/learning/receipts"): Scope.ADMIN,
+    ("DELETE", "/api/v1/learning/receipts"): Scope.ADMIN,
+    ("DELETE", "/api/v1/learning/tools/{item_id}"): Scope.SKILLS,
     ("POST", "/mcp"): Scope.SEARCH,
     ("GET", "/api/v1/export"): Scope.ADMIN,
     ("POST", "/api/v1/import"): Scope.ADMIN,
@@ -170,6 +175,10 @@ TABLES = (
     "mail_memberships",
     "mail_messages",
     "mail_recipients",
+    "receipts",
+    "outcomes",
+    "learned_states",
+    "learned_requests",
 )
 
 
@@ -196,8 +205,10 @@ def filled(
     server_name: str = "local.skillroute/garden",
     version: str = "latest",
 ) -> str:
-    """Return a path with ids, and with the query that searches need."""
+    """Return a path with ids, and with the query that searches, and deletions of receipts, need."""
     asked = "?query=water" if ("GET", path) in SCOPES and path.startswith("/api/v1/search/") else ""
+    if path == "/api/v1/learning/receipts":
+        asked = "?caller=gardener"
     ids = {"item_id": item, "skill_id": skill, "suggestion_id": suggestion, "server_id": server, "agent_id": agent}
     ids |= {"agent_skill_id": agent_skill, "digest": WATER_DIGEST}
     ids |= {"project_id": project, "product_id": product, "message_id": message}
@@ -216,7 +227,8 @@ def stored(system: System) -> dict[str, Any]:
 
 
 def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
-    """Store one of everything: a tool with a skill, a suggestion, a server with a tool of its own, an agent, and mail.
+    """Store one of everything: a tool with a skill, a suggestion, a server with a tool of its own, an agent, mail,
+    and what use leaves behind.
 
     Of mail there are a project, a product of it, two agents, one in it (`GARDENER`), and a message from it to both.
     """
@@ -227,6 +239,11 @@ def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
     system.classifier.answers[f"encode_video{suffix}"] = proposing(f"Video{suffix}")
     system.classify(stray)
     suggestion = system.suggestions(caller=caller)[-1].id
+    system.outcome(
+        system.receipt(f"water{suffix}", tool, org=org, caller="gardener"), "called", tool, org=org, caller="gardener"
+    )
+    system.receipt(f"snow{suffix}", stray, org=org, caller="gardener", no_match=True)
+    system.learned(tool, org=org, is_live=False)
     valves = {"name": f"open_valves{suffix}", "description": "Water."}
     servers = system.parts.registry.sync("server", [{"name": f"garden{suffix}", "tools": [valves]}], caller)
     agents = system.parts.registry.sync("agent", [{"name": f"garden{suffix}", "description": "Water."}], caller)

@@ -105,6 +105,24 @@ def test_the_registry_is_written_found_and_switched(skillroute: Skillroute) -> N
     assert [*skillroute.servers.list(), *skillroute.agents.list()] == []
 
 
+def test_use_is_looked_at_exported_and_deleted(skillroute: Skillroute, system: System) -> None:
+    [tool] = system.put("fly", server="travel")
+    system.outcome(system.receipt("book a flight", tool), "called", tool)
+    for days_ago in range(3):
+        system.receipt("mow the lawn", tool, no_match=True, caller="ben", days_ago=days_ago)
+    [group] = skillroute.learning.unserved(days=2)
+    assert (group.query, group.searches, [near.name for near in group.tools]) == ("mow the lawn", 2, ["fly"])
+    assert [(one.query, one.needs) for one in skillroute.learning.judged()] == [("book a flight", [["travel/fly"]])]
+    texts = [receipt.query for receipt in skillroute.learning.receipts(limit=1)]
+    assert texts == ["mow the lawn", "mow the lawn", "book a flight", "mow the lawn"]
+    assert len(list(skillroute.learning.receipts(caller="ben", limit=2))) == 3
+    deleted = skillroute.learning.delete_receipts("ben")
+    assert (deleted.receipts, deleted.outcomes) == (3, 0)
+    assert skillroute.learning.forget(tool).outcomes == 1
+    [left] = skillroute.learning.receipts()
+    assert (left.query, left.outcomes, [shown.tool_id for shown in left.shown]) == ("book a flight", [], [tool])
+
+
 def test_mail_is_written_found_and_acknowledged(skillroute: Skillroute) -> None:
     skillroute.projects.put([{"key": "garden", "name": "Garden"}])
     skillroute.products.put([{"key": "park", "name": "Park", "projects": ["garden"]}])

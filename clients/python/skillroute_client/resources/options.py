@@ -32,6 +32,20 @@ class SortedOptions(PageOptions, total=False):
     cursor: str | None
 
 
+class ListUse(PageOptions, total=False):
+    """Of `learning.unserved` and `learning.judged`: only what was asked or reported in so many days."""
+
+    days: int | None
+
+
+class ListReceipts(TypedDict, total=False):
+    """Of `learning.receipts`: those of a caller, and how many a page has."""
+
+    caller: str | None
+    limit: int | None
+    cursor: str | None
+
+
 class McpSearchOptions(TypedDict, total=False):
     """Of `search_mcp`. Needs are what a task takes, one text each; each result then says which of them it serves."""
 

@@ -21,6 +21,7 @@ from skillroute_client.operations import Resource, operation, paged
 from skillroute_client.pages import Listing
 from skillroute_client.resources.agent_skills import AgentSkills
 from skillroute_client.resources.catalogue import Agents, Servers, Tools
+from skillroute_client.resources.learning import Learning
 from skillroute_client.resources.mail import MailAgents, Messages, Products, Projects
 from skillroute_client.resources.options import (
     McpSearchOptions,
@@ -192,6 +193,11 @@ class Root(Resource[M]):
     def agents(self) -> Agents[M]:
         """A2A agents."""
         return Agents(self._engine)
+
+    @cached_property
+    def learning(self) -> Learning[M]:
+        """Receipts, and what they show."""
+        return Learning(self._engine)
 
     @cached_property
     def messages(self) -> Messages[M]:

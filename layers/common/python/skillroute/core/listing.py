@@ -74,7 +74,7 @@ class Cursor:
 
 def _kind_of(sort: str) -> type:
     """Return the type of the value that a list is ordered by before its ids."""
-    return {"id": type(None), "updated_at": datetime}.get(sort.removeprefix("-"), str)
+    return {"id": type(None), "updated_at": datetime, "asked_at": datetime}.get(sort.removeprefix("-"), str)
 
 
 def _is_of(kind: type, value: object) -> bool:

@@ -1,10 +1,11 @@
-"""Learning from use: the live states that searches go by, and the learning itself."""
+"""The use cases over receipts, outcomes, and what is learned of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from skillroute.learning.review.review import ReviewUse
 from skillroute.wiring.parts import CoreParts
 
 if TYPE_CHECKING:
@@ -12,6 +13,13 @@ if TYPE_CHECKING:
     from skillroute.learning.learn.learn import Learn
     from skillroute.learning.learn.measure import Ask, HeldOut
     from skillroute.search.learned import LearnedRequests
+
+
+class LearningUseCases:
+    """Looking at what use left behind, and having it deleted."""
+
+    def __init__(self, core: CoreParts) -> None:
+        self.review = ReviewUse(core.database)
 
 
 def make_learn(core: CoreParts) -> Learn:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from skillroute.wiring.agent_skills import AgentSkillUseCases
     from skillroute.wiring.catalogue import CatalogueUseCases
     from skillroute.wiring.classification import ClassificationUseCases
+    from skillroute.wiring.learning import LearningUseCases
     from skillroute.wiring.mail import MailUseCases
     from skillroute.wiring.mcp import Mcp
     from skillroute.wiring.messages import MessageUseCases
@@ -76,6 +77,12 @@ class Parts(CoreParts):
         from skillroute.agent_skills.search.search import AgentSkillSearch
 
         return AgentSkillSearch(self.replica, self.query_embedder, self.database)
+
+    @cached_property
+    def learning(self) -> LearningUseCases:
+        from skillroute.wiring.learning import LearningUseCases
+
+        return LearningUseCases(self)
 
     @cached_property
     def portable(self) -> PortableUseCases:

@@ -1,0 +1,45 @@
+"""Use, as people look at it."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from skillroute_client.calls import Call, one, path_of
+from skillroute_client.engines import M
+from skillroute_client.models.learning import DeletedReceipts, ForgottenTool, JudgedRequest, Receipt, Unserved
+from skillroute_client.operations import Resource, operation, paged
+from skillroute_client.pages import Listing
+from skillroute_client.resources.options import ListReceipts, ListUse
+
+
+class Learning(Resource[M]):
+    """Requests that found nothing, judged requests and receipts of the caller's organisation."""
+
+    @paged
+    def unserved(self, **where: Unpack[ListUse]) -> Listing[Unserved]:
+        """List the requests that found nothing that fits, those of one meaning together, the most frequent first."""
+        return Listing(path_of("learning", "unserved"), Unserved, where)
+
+    @paged
+    def judged(self, **where: Unpack[ListUse]) -> Listing[JudgedRequest]:
+        """List requests with the tools that were called for them, for evaluations."""
+        return Listing(path_of("learning", "judged"), JudgedRequest, where)
+
+    @paged
+    def receipts(self, **where: Unpack[ListReceipts]) -> Listing[Receipt]:
+        """List receipts with their outcomes, of all callers or of one, the oldest first."""
+        return Listing(path_of("learning", "receipts"), Receipt, where)
+
+    @operation
+    def delete_receipts(self, caller: str) -> Call[DeletedReceipts]:
+        """Delete all receipts and outcomes of a caller, by the name that its token has (`sub`).
+
+        Where an attempt is made again, the counts are of what the last one found.
+        """
+        path = path_of("learning", "receipts")
+        return Call(method="DELETE", path=path, params={"caller": caller}, read=one(DeletedReceipts))
+
+    @operation
+    def forget(self, tool_id: int) -> Call[ForgottenTool]:
+        """Forget what was learned of a tool, and the outcomes of its calls."""
+        return Call(method="DELETE", path=path_of("learning", "tools", tool_id), read=one(ForgottenTool))

@@ -1,0 +1,1 @@
+"""Use as people look at it, export it, and have it forgotten."""
