@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from skillroute.core.recent_searches import RecentSearches
     from skillroute.registry.search.search import RegistrySearch
     from skillroute.search.batch.search import BatchSearch
+    from skillroute.search.receipts import KeepsReceipts
     from skillroute.search.search import ToolSearch
 
 
 # Each imports what it makes itself: an agent's first call waits for one of them only.
 
 
-def make_tool_search(core: CoreParts, recent: RecentSearches) -> ToolSearch:
+def make_tool_search(core: CoreParts, recent: RecentSearches, receipts: KeepsReceipts | None) -> ToolSearch:
     """Return the search for tools and skills."""
     from skillroute.search.answer.schemas import SchemaLoader
     from skillroute.search.candidates.unembedded import MissingVectors
@@ -36,6 +37,7 @@ def make_tool_search(core: CoreParts, recent: RecentSearches) -> ToolSearch:
         reranker=core.reranker,
         rerank_timeout_s=settings.rerank_timeout_s,
         recent=recent,
+        receipts=receipts,
         give_way=core.turns.give_way,
     )
 

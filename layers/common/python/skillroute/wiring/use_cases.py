@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from skillroute.core.rationing.work import Work
     from skillroute.core.recent_searches import RecentSearches
     from skillroute.core.relay import Relay
+    from skillroute.learning.receipts.recorder import ReceiptRecorder
     from skillroute.registry.search.search import RegistrySearch
     from skillroute.search.batch.search import BatchSearch
     from skillroute.search.search import ToolSearch
@@ -131,10 +132,16 @@ class Parts(CoreParts):
         return RecentSearches()
 
     @cached_property
+    def receipts(self) -> ReceiptRecorder | None:
+        from skillroute.wiring.learning import make_receipts
+
+        return make_receipts(self)
+
+    @cached_property
     def tool_search(self) -> ToolSearch:
         from skillroute.wiring.search import make_tool_search
 
-        return make_tool_search(self, self.recent_searches)
+        return make_tool_search(self, self.recent_searches, self.receipts)
 
     @cached_property
     def batch_search(self) -> BatchSearch:
@@ -179,6 +186,7 @@ class Parts(CoreParts):
     def relay(self) -> Relay:
         from skillroute.core.relay import Relay
         from skillroute.skills.classification.lost_tools import QueueLostTools
+        from skillroute.wiring.learning import prune_receipts
 
         settings = self.of(RelaySettings)
         return Relay(
@@ -189,6 +197,7 @@ class Parts(CoreParts):
             self.suggest_skills.approve_waiting,
             self.embed_missing,
             catch_up=self.catch_up if settings.writers_fill_index else None,
+            prunes={"prune receipts": lambda: prune_receipts(self)},
         )
 
     @cached_property
