@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillroute.core.settings import ReceiptSettings
 from skillroute.wiring.parts import CoreParts
 
 if TYPE_CHECKING:
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 
 def make_receipts(core: CoreParts) -> ReceiptRecorder | None:
     """Return what keeps receipts of searches; None where none are kept. Its thread starts with the first of them."""
-    settings = core.of(ReceiptSettings)
+    settings = core.settings
     if settings.receipts == "off":
         return None
     from skillroute.learning.receipts.recorder import ReceiptRecorder
@@ -28,5 +27,5 @@ def prune_receipts(core: CoreParts) -> int:
     """Delete receipts and outcomes that are too old; return how many went. Raises `DatabaseUnavailable`."""
     from skillroute.learning.receipts.repository import ReceiptRepository
 
-    days = core.of(ReceiptSettings).receipts_days
+    days = core.settings.receipts_days
     return core.storage.transact(lambda session: ReceiptRepository(session).prune(days=days))
