@@ -15,6 +15,7 @@ from skillroute.search.model import SearchRequest
 
 from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes, TableEmbedder, at
+from tests.unit.learning.receipts.test_rows import receipt
 
 MEET, MAIL = "schedule a meeting in a calendar", "send an email"
 CALIBRATED = "all-minilm-l6-v2-int8-v1"
@@ -205,6 +206,21 @@ def test_an_outage_that_ends_in_time_loses_nothing(lend: Callable[..., System]) 
     recorder._write = failing_once
     answer = system.search(MEET)
     assert [row[0] for row in rows(system)] == [answer.metadata.search_id]
+
+
+def test_connections_that_died_while_an_environment_was_frozen_cost_no_receipt(lend: Callable[..., System]) -> None:
+    system = lend()
+    recorder = system.parts.receipts
+    assert recorder is not None
+    system.search(MEET)
+    assert recorder.flush()
+    last = "query LIKE 'RESET ROLE%'"  # of the connections that searches read by, in tests
+    ended = system.rows(
+        f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND {last}"
+    )
+    assert ended
+    recorder.note(receipt("after the thaw"))
+    assert [row[2] for row in rows(system)] == ["after the thaw", MEET]
 
 
 def test_the_relay_deletes_what_is_too_old(lend: Callable[..., System]) -> None:
