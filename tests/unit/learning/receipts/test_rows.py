@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -24,7 +25,7 @@ def receipt(*texts: str, caller: Caller = MEMBER, vector: list[float] | None = N
 
 def test_a_row_has_what_was_asked_and_shown() -> None:
     [row] = map(RowMaker(True, "administrators"), noted(receipt("Send  mail", vector=[0.5, -1.0])))
-    assert from_bytes(bytes.fromhex(row.pop("vector"))) == [0.5, -1.0]
+    assert from_bytes(b64decode(row.pop("vector"))) == [0.5, -1.0]
     caller = row.pop("caller")
     assert len(caller) == 32
     assert "jo" not in caller

@@ -3,7 +3,7 @@
 INSERT INTO mcp.receipts (search_id, nth, org_id, caller, may_teach, door, asked_at, query, query_hash, model, vector,
                           shown, no_match)
 SELECT r.search_id, r.nth, r.org_id, r.caller, r.may_teach, r.door, r.asked_at, r.query, r.query_hash, r.model,
-       decode(r.vector, 'hex'), r.shown, r.no_match
+       decode(r.vector, 'base64'), r.shown, r.no_match
 FROM json_to_recordset(:rows::json) AS r (
     search_id uuid, nth smallint, org_id text, caller text, may_teach boolean, door text, asked_at timestamptz,
     query text, query_hash text, model text, vector text, shown jsonb, no_match boolean

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from base64 import b64encode
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -90,7 +91,7 @@ class RowMaker:
             "query": masked(text.text) if self.has_texts else None,
             "query_hash": query_hash(text.text, caller.org_id),
             "model": None if one.vector is None else str(receipt.model),
-            "vector": None if one.vector is None else one.vector.hex(),
+            "vector": None if one.vector is None else b64encode(one.vector).decode("ascii"),
             "shown": [
                 [tool_id, content_hash, None if probability is None else round(probability, 4)]
                 for tool_id, content_hash, probability in text.shown
