@@ -45,8 +45,8 @@ class InProcess:
         return [_of_item(item) for item in items if item.is_active]
 
     def search(self, request: SearchRequest) -> SearchResponse:
-        """Search. Raises `DatabaseUnavailable`."""
-        return self._parts.tool_search.search(request, self._caller)
+        """Search without a receipt: a judged request is no use. Raises `DatabaseUnavailable`."""
+        return self._parts.tool_search.search(request, self._caller, door=None)
 
 
 class OverHttp:

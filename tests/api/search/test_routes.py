@@ -124,6 +124,7 @@ def test_search_takes_the_contracts_request_and_answers_in_its_shape(filled: Tes
     }
     metadata = answer["metadata"]
     assert metadata.pop("rerank_time_ms") == 0.0
+    assert metadata.pop("search_id") is None
     times = {name: value for name, value in metadata.items() if name.endswith("_time_ms")}
     assert set(times) == {
         "query_embedding_time_ms",

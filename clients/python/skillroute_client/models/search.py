@@ -84,6 +84,7 @@ class NeedAnswered(Answer):
 class SearchMetadata(Answer):
     """How a search went. Times are in milliseconds; `needs` are those that were stated, in their order."""
 
+    search_id: str | None = None
     strategy_used: str | None = None
     search_mode: str | None = None
     index: str | None = None

@@ -55,6 +55,8 @@ class Metric(StrEnum):
     CLASSIFICATION_FAILED = "ClassificationFailed"
     REQUESTS_WRITTEN = "RequestsWritten"
     REQUESTS_DROPPED = "RequestsDropped"
+    RECEIPTS_WRITTEN = "ReceiptsWritten"
+    RECEIPTS_DROPPED = "ReceiptsDropped"
     SUGGESTIONS_CREATED = "SuggestionsCreated"
     SKILLS_AGGREGATED = "SkillsAggregated"
     DISPATCH_FAILED = "DispatchFailed"

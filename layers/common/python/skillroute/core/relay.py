@@ -7,8 +7,9 @@ pruning and catching up are idempotent.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from skillroute.core.documents.index_state import IndexStateRepository, renumber
 from skillroute.core.errors.model import DependencyUnavailable, SkillrouteError
@@ -46,7 +47,7 @@ class RelayReport:
     lost : int
         Tools without a decision and that waited nowhere.
     published, pruned : int
-        Messages sent; changes of items that are gone, forgotten.
+        Messages sent; changes of items that are gone, forgotten, and other rows that were too old.
     index_lag : int or None
         Changes that an index server has not seen, or documents that PostgreSQL has no point of yet; None for embedded
         replicas, which look for themselves.
@@ -82,6 +83,8 @@ class Relay:
         Embeds what was written while the model was away, for so many seconds, and returns how many rows.
     catch_up : callable or None
         Brings an index server up to date within some seconds, and returns its lag before. None for embedded replicas.
+    prunes : mapping of str to callable
+        Delete what else is too old, by the names of the steps; each returns how many rows, of a bounded number.
     again_after_s, lost_after_s : float
         After how long work that was published, and a tool that waits nowhere, are queued again: much longer than a
         message takes through all its attempts, or waits in a long queue.
@@ -99,6 +102,7 @@ class Relay:
         embed_missing: Callable[[float], int],
         *,
         catch_up: Callable[[float], int] | None = None,
+        prunes: Mapping[str, Callable[[], int]] = MappingProxyType({}),
         again_after_s: float = 4 * 3600.0,
         lost_after_s: float = 600.0,
         prune_after_s: float = 7 * 86_400.0,
@@ -111,6 +115,7 @@ class Relay:
         self._approve_waiting = approve_waiting
         self._embed_missing = embed_missing
         self._catch_up = catch_up
+        self._prunes = prunes
         self._again_after_s = again_after_s
         self._lost_after_s = lost_after_s
         self._prune_after_s = prune_after_s
@@ -144,6 +149,9 @@ class Relay:
             self._database.transact(
                 lambda session: IndexStateRepository(session).prune_models(older_than_s=_MODEL_KEPT_S)
             )
+        for name, prune in self._prunes.items():
+            with _Step(name, report):
+                report.pruned += prune()
         with _Step("measure", report):
             report.depths = self._database.read(lambda session: OutboxRepository(session).depths())
             _observe(report)

@@ -120,7 +120,7 @@ class Methods:
         if revision != STATELESS:
             return result
         stamp = {"io.modelcontextprotocol/serverInfo": _server(revision)}
-        return {"resultType": "complete", **caching, **result, "_meta": stamp}
+        return {"resultType": "complete", **caching, **result, "_meta": {**stamp, **result.get("_meta", {})}}
 
     def _instructions(self, asked: Asked) -> tuple[str, bool]:
         """Return the instructions, and whether they are whole: a greeting does not fail for want of the summary."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillroute.core.caller import Caller
 from skillroute.core.time.deadline import Deadline
@@ -62,6 +62,13 @@ def client_hints(hint: str, *, is_always_shown: bool, is_own_answer: bool = True
     }
 
 
+class Marked(NamedTuple):
+    """An answer, and what is in its `_meta`, for the program that called: no model reads it, and it costs no tokens."""
+
+    answer: Json
+    meta: Json
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One of the tools.
@@ -89,7 +96,7 @@ class Tool:
     description: str
     input_schema: Json
     output_schema: Json
-    call: Callable[[Mapping[str, Any], Asked], Json]
+    call: Callable[[Mapping[str, Any], Asked], Json | Marked]
     hint: str
     is_always_shown: bool = False
     more: Callable[[Caller], str] | None = None

@@ -14,7 +14,7 @@ from skillroute.core.input.encodable import encodable
 from skillroute.mcp.fit import ANSWER_BYTES, Json
 from skillroute.mcp.revisions import Revision, has_structured_content, titled
 from skillroute.mcp.rpc import INVALID_PARAMS, RpcError, quoted, to_text
-from skillroute.mcp.tool import Asked, Tool, ToolError, client_hints
+from skillroute.mcp.tool import Asked, Marked, Tool, ToolError, client_hints
 
 T = TypeVar("T")
 
@@ -159,13 +159,18 @@ def _listed(tool: Tool, description: str, revision: Revision) -> Json:
 
 
 def _answered(tool: Tool, arguments: Mapping[str, Any], asked: Asked, revision: Revision) -> Json:
-    answer = tool.call(arguments, asked)
+    called = tool.call(arguments, asked)
+    answer, meta = called if isinstance(called, Marked) else (called, None)
     # Half of a surrogate pair, repeated from the arguments, is no text that an answer can carry.
     text = encodable(to_text(answer))
     if len(text.encode("utf-8")) > ANSWER_BYTES:
         return failed("the answer is too large to be sent: ask for less, with a smaller limit or without explain")
     content = [{"type": "text", "text": text}]
-    return {"content": content, **({"structuredContent": answer} if has_structured_content(revision) else {})}
+    return {
+        "content": content,
+        **({"structuredContent": answer} if has_structured_content(revision) else {}),
+        **({"_meta": meta} if meta else {}),
+    }
 
 
 def failed(message: str) -> Json:

@@ -222,6 +222,9 @@ class SearchMetadata(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    search_id: str | None = Field(
+        None, description="By which the results of calls are reported; null where no receipts of searches are kept."
+    )
     strategy_used: Strategy
     search_mode: SearchMode
     index: IndexKind | None = Field(
@@ -277,15 +280,6 @@ class SearchMetadata(BaseModel):
     schema_load_time_ms: float
     index_sync_time_ms: float = Field(description="Bringing the index up to date before the search.")
     total_time_ms: float
-
-
-_TIME = "_time_ms"
-_STAGES = {field.removesuffix(_TIME): field for field in SearchMetadata.model_fields if field.endswith(_TIME)}
-
-
-def stages_ms(metadata: SearchMetadata) -> dict[str, float]:
-    """Return the milliseconds of each stage by its name, and of the whole as ``total``; 0 where a stage did not run."""
-    return {stage: getattr(metadata, field) for stage, field in _STAGES.items()}
 
 
 class SearchResponse(BaseModel):

@@ -39,6 +39,7 @@ CONFIDENCE_HEADER = "X-Confidence"
 NO_MATCH_HEADER = "X-No-Match"
 UNKNOWN_SERVERS_HEADER = "X-Unknown-Servers"
 ANNOTATIONS_HEADER = "X-Annotations-Omitted"
+SEARCH_ID_HEADER = "X-Search-Id"
 _MODE_DOC: dict[int | str, dict[str, Any]] = {
     200: {
         "headers": {
@@ -70,6 +71,10 @@ _TOOLS_DOC: dict[int | str, dict[str, Any]] = {
             ANNOTATIONS_HEADER: {
                 "description": "Of how many tools `annotations` had no room; absent where there are none.",
                 "schema": {"type": "integer"},
+            },
+            SEARCH_ID_HEADER: {
+                "description": "By which the results of calls are reported; absent where no receipts are kept.",
+                "schema": {"type": "string"},
             },
         }
     }
@@ -188,6 +193,8 @@ def _tell(response: Response, run: ToolSearchRun) -> None:
         response.headers[UNKNOWN_SERVERS_HEADER] = ", ".join(quote(name, safe="") for name in run.unknown_servers)
     if run.annotations_omitted:
         response.headers[ANNOTATIONS_HEADER] = str(run.annotations_omitted)
+    if run.search_id is not None:
+        response.headers[SEARCH_ID_HEADER] = str(run.search_id)
 
 
 def _split(skill_ids: str | None) -> list[str] | None:

@@ -12,8 +12,8 @@ from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.replica_port import LendsIndex
 from skillroute.core.embedding.query import QueryEmbedder
-from skillroute.core.errors.model import IndexTimeout, IndexUnavailable, SkillrouteError
-from skillroute.core.observability import Metric, count, observe_ms
+from skillroute.core.errors.model import IndexTimeout, IndexUnavailable
+from skillroute.core.observability import Metric, count
 from skillroute.core.rationing.turns import Turns
 from skillroute.core.recent_searches import RecentSearches
 from skillroute.core.reranking.port import Reranker
@@ -24,11 +24,11 @@ from skillroute.search.answer.duplicates import hits_of
 from skillroute.search.answer.explain_scores import explain_tools
 from skillroute.search.answer.explanation import SearchExplanation
 from skillroute.search.answer.language import language_of
-from skillroute.search.answer.matches import matches
+from skillroute.search.answer.matches import load, matches
 from skillroute.search.answer.optional_parts import asks_for_more, size_beside, with_more
 from skillroute.search.answer.schemas import SchemaLoader, Schemas
 from skillroute.search.batch.embed_ahead import embed_ahead
-from skillroute.search.candidates.candidate import Found, FoundNeed, Hit, MatchedSkill, matching_skills, tool_hits
+from skillroute.search.candidates.candidate import Found, FoundNeed, MatchedSkill, matching_skills, tool_hits
 from skillroute.search.candidates.retrieve import RankedTools, Ranking, skills_of_tools
 from skillroute.search.candidates.servers import offering, unknown_servers
 from skillroute.search.candidates.unembedded import MissingVectors
@@ -41,13 +41,14 @@ from skillroute.search.model import (
     SearchResponse,
     SkillMatch,
     ToolMatch,
-    stages_ms,
 )
 from skillroute.search.needs.search import find_for_needs
+from skillroute.search.notes import Notes, searched_text
 from skillroute.search.plan import SearchPlan, skills_where, tools_where, wanted_tools
 from skillroute.search.ranking.choose import Rankings
 from skillroute.search.ranking.lift import lift_by_skill
 from skillroute.search.ranking.no_match import Judge
+from skillroute.search.receipts import Door, KeepsReceipts
 from skillroute.search.run import ToolSearchRun
 from skillroute.skills.collection import SKILL_DOCUMENTS
 
@@ -67,6 +68,8 @@ class ToolSearch:
     learned : Learned, optional
     recent : RecentSearches, optional
         Remembers how whole searches went.
+    receipts : KeepsReceipts, optional
+        Keeps what was asked and shown.
     default_ranking : RankBy
         For requests that name no mode.
     hybrid_skill_weight : float
@@ -93,6 +96,7 @@ class ToolSearch:
         rerank_timeout_s: float = 2.0,
         recent: RecentSearches | None = None,
         learned: Learned | None = None,
+        receipts: KeepsReceipts | None = None,
         give_way: Callable[[], None] = lambda: None,
     ) -> None:
         self._give_way = give_way
@@ -103,14 +107,20 @@ class ToolSearch:
         self._hybrid_skill_weight = hybrid_skill_weight
         self._judge = Judge(no_match_below)
         self._rankings = Rankings(embedder, reranker, rerank_timeout_s, learned)
-        self._recent = recent or RecentSearches()
+        self._notes = Notes(recent or RecentSearches(), receipts)
 
     def embed_ahead(self, requests: Iterable[SearchRequest], index: LentIndex, turns: Turns | None = None) -> None:
         """Embed what the searches of requests will embed, all in one call; they find it remembered."""
         embed_ahead(self._rankings.embedder, requests, index.model, self._default_ranking, turns)
 
     def search(
-        self, request: SearchRequest, caller: Caller, *, lent: LendsIndex | None = None, taken: int = 0
+        self,
+        request: SearchRequest,
+        caller: Caller,
+        *,
+        lent: LendsIndex | None = None,
+        taken: int = 0,
+        door: Door | None = "http",
     ) -> SearchResponse:
         """Answer `POST /api/v1/search`, or one search of a batch.
 
@@ -120,8 +130,11 @@ class ToolSearch:
             Lends the index that a batch was lent already.
         taken : int
             The bytes that the batch's answer has taken already.
+        door : str or None
+            Of its receipt; None leaves none.
         """
-        run = ToolSearchRun(caller, language=language_of(" ".join(request.texts)))
+        language = language_of(" ".join(request.texts))
+        run = ToolSearchRun(caller, language=language, search_id=self._notes.new_id(door))
         try:
             with IndexLease(lent or self._replica, run.watch, run.stale) as index:
                 run.index = index.kind
@@ -133,15 +146,10 @@ class ToolSearch:
         wants_more = asks_for_more(request)
         beside = taken + (size_beside(found) if wants_more else 0)
         described = answer.described(found.hits, beside)
-        loaded = self._load_schemas(run, found.hits, described.room) if request.include_schemas else Schemas({})
+        loaded = load(run, found.hits, self._schemas, described.room) if request.include_schemas else Schemas({})
         self._give_way()
         response = answer.response(run, request, found, answer.enriched(found.hits, described, loaded))
-        count(Metric.SEARCH)
-        observe_ms(Metric.SEARCH_TIME, response.metadata.total_time_ms)
-        unserved = [need.text for need in found.needs if need.no_match]
-        if response.metadata.no_match and request.query is not None:
-            unserved.append(request.query)
-        self._recent.note(stages_ms(response.metadata), unserved=unserved, caller=caller)
+        self._notes.answered(run, request, found, response.metadata, door)
         self._give_way()
         return with_more(response, request, found) if wants_more else response
 
@@ -185,7 +193,7 @@ class ToolSearch:
         explain: bool = False,
     ) -> tuple[Sequence[ToolMatch], ToolSearchRun]:
         """Answer `GET /api/v1/search/tools`: stage 2 alone, and how it went."""
-        run = ToolSearchRun(caller, language=language_of(query))
+        run = ToolSearchRun(caller, language=language_of(query), search_id=self._notes.new_id("http"))
         wanted = plan.ranking_for(mode, self._default_ranking)
         count(Metric.SEARCH)
         try:
@@ -204,8 +212,9 @@ class ToolSearch:
                 explained = explain_tools(ranked, query, hits) if explain else []
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
-            return [], run
-        return matches(run, hits, explained, self._schemas), run
+            hits, explained = [], []
+        self._notes.receipt(run, [searched_text(run, query, hits)], "http")
+        return matches(run, hits, explained, self._schemas) if hits else [], run
 
     def _find_all(self, run: ToolSearchRun, index: LentIndex, request: SearchRequest) -> Found:
         """Search for each need, all embedded in one call; a reranker has the time of one search for all of them."""
@@ -289,12 +298,3 @@ class ToolSearch:
         skill_scores = {skill.key: skill.match.score for skill in skills}
         lifted = lift_by_skill(ranked.candidates, skills_of, skill_scores, self._hybrid_skill_weight)
         return replace(ranked, candidates=lifted)
-
-    def _load_schemas(self, run: ToolSearchRun, hits: Sequence[Hit], room: int) -> Schemas:
-        try:
-            with run.watch.stage("schema_load"):
-                wanted = [(hit.payload["db_id"], hit.payload["content_hash"]) for hit in hits]
-                return self._schemas.load(wanted, room=room)
-        except SkillrouteError as error:
-            run.degrade("schema_load_failed", error)
-            return Schemas({})

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from skillroute.learning.review.review import ReviewUse
 from skillroute.wiring.parts import CoreParts
-
-if TYPE_CHECKING:
-    from skillroute.core.embedding.model import EmbeddingModel, Vector
-    from skillroute.learning.learn.learn import Learn
-    from skillroute.learning.learn.measure import Ask, HeldOut
-    from skillroute.search.learned import LearnedRequests
 
 
 class LearningUseCases:
@@ -20,51 +11,3 @@ class LearningUseCases:
 
     def __init__(self, core: CoreParts) -> None:
         self.review = ReviewUse(core.database)
-
-
-def make_learn(core: CoreParts) -> Learn:
-    """Return what learns for an organisation, measured by the searches of this process."""
-    from skillroute.learning.learn.learn import Learn
-
-    return Learn(core.database, core.query_embedder.model, lambda org_id, model: _ask_as(core, org_id, model))
-
-
-def _ask_as(core: CoreParts, org_id: str | None, model: EmbeddingModel) -> Ask:
-    from skillroute.core.caller import Caller, Scope
-    from skillroute.core.embedding.query import QueryEmbedder
-    from skillroute.core.recent_searches import RecentSearches
-    from skillroute.search.model import SearchRequest
-    from skillroute.wiring.search import make_tool_search
-
-    caller = Caller(org_id=org_id, scopes=frozenset({Scope.SEARCH}))
-
-    def ask(searched: HeldOut, learned: LearnedRequests | None) -> Sequence[str]:
-        # Where texts are left out, meaning alone is measured: a word that is in no tool stands for the text.
-        text = searched.text or "\N{WORD JOINER}0"
-        embedder = core.query_embedder if searched.text else QueryEmbedder(_Known(model, searched.vector))
-        search = make_tool_search(core, RecentSearches(), learned=_Fixed(learned), embedder=embedder)
-        request = SearchRequest(query=text[:1000], limit=5, include_schemas=False)
-        return [tool.id for tool in search.search(request, caller).tools]
-
-    return ask
-
-
-class _Fixed:
-    """`Learned` that is the same for all callers."""
-
-    def __init__(self, learned: LearnedRequests | None) -> None:
-        self._learned = learned
-
-    def of(self, caller: object, model: object) -> LearnedRequests | None:
-        return self._learned
-
-
-class _Known:
-    """`Embedder` of one vector, which every text has."""
-
-    def __init__(self, model: EmbeddingModel, vector: Vector) -> None:
-        self.model = model
-        self._vector = vector
-
-    def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
-        return [self._vector for _ in texts]

@@ -180,7 +180,7 @@ class Mcp:
         from skillroute.mcp.tools.search_tools import search_tools
 
         return search_tools(
-            lambda request, caller: self._parts.tool_search.search(request, caller),
+            lambda request, caller: self._parts.tool_search.search(request, caller, door="mcp"),
             self.summary,
             self._count_in_turn,
             self._find_skills,

@@ -279,8 +279,8 @@ class CoreParts:
         return lag
 
     def close(self) -> None:
-        """Let go of the index, of the queues and of idle connections."""
+        """Write the receipts that wait; let go of the index, of the queues and of idle connections."""
         made = vars(self)
-        for name in ("replica", "queue", "pool"):
+        for name in ("receipts", "replica", "queue", "pool"):
             if name in made and made[name] is not None:
                 made[name].close()

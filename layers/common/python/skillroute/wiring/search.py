@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from skillroute.registry.search.search import RegistrySearch
     from skillroute.search.batch.search import BatchSearch
     from skillroute.search.learned import Learned
+    from skillroute.search.receipts import KeepsReceipts
     from skillroute.search.search import ToolSearch
 
 
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 
 
 def make_tool_search(
-    core: CoreParts, recent: RecentSearches, learned: Learned | None = None, embedder: QueryEmbedder | None = None
+    core: CoreParts,
+    recent: RecentSearches,
+    receipts: KeepsReceipts | None,
+    learned: Learned | None = None,
+    embedder: QueryEmbedder | None = None,
 ) -> ToolSearch:
     """Return the search for tools and skills; an embedder takes the place of the process's own."""
     from skillroute.search.answer.schemas import SchemaLoader
@@ -41,6 +46,7 @@ def make_tool_search(
         rerank_timeout_s=settings.rerank_timeout_s,
         recent=recent,
         learned=learned,
+        receipts=receipts,
         give_way=core.turns.give_way,
     )
 

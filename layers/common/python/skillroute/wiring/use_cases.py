@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skillroute.core.recent_searches import RecentSearches
     from skillroute.core.relay import Relay
     from skillroute.learning.learn.learn import Learn
+    from skillroute.learning.receipts.recorder import ReceiptRecorder
     from skillroute.learning.states.live import LiveStates
     from skillroute.registry.search.search import RegistrySearch
     from skillroute.search.batch.search import BatchSearch
@@ -140,10 +141,16 @@ class Parts(CoreParts):
         return RecentSearches()
 
     @cached_property
+    def receipts(self) -> ReceiptRecorder | None:
+        from skillroute.wiring.receipts import make_receipts
+
+        return make_receipts(self)
+
+    @cached_property
     def tool_search(self) -> ToolSearch:
         from skillroute.wiring.search import make_tool_search
 
-        return make_tool_search(self, self.recent_searches, self.live_states)
+        return make_tool_search(self, self.recent_searches, self.receipts, self.live_states)
 
     @cached_property
     def live_states(self) -> LiveStates:
@@ -153,7 +160,7 @@ class Parts(CoreParts):
 
     @cached_property
     def learn(self) -> Learn:
-        from skillroute.wiring.learning import make_learn
+        from skillroute.wiring.learn import make_learn
 
         return make_learn(self)
 
@@ -200,6 +207,7 @@ class Parts(CoreParts):
     def relay(self) -> Relay:
         from skillroute.core.relay import Relay
         from skillroute.skills.classification.lost_tools import QueueLostTools
+        from skillroute.wiring.receipts import prune_receipts
 
         settings = self.of(RelaySettings)
         return Relay(
@@ -210,6 +218,7 @@ class Parts(CoreParts):
             self.suggest_skills.approve_waiting,
             self.embed_missing,
             catch_up=self.catch_up if settings.writers_fill_index else None,
+            prunes={"prune receipts": lambda: prune_receipts(self)},
         )
 
     @cached_property

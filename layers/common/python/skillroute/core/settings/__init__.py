@@ -48,7 +48,13 @@ __all__ = [
 
 
 class CoreSettings(
-    DatabaseSettings, EmbeddingSettings, IndexSettings, QueueSettings, SkillMakingSettings, ProcessSettings
+    DatabaseSettings,
+    EmbeddingSettings,
+    IndexSettings,
+    QueueSettings,
+    ReceiptSettings,
+    SkillMakingSettings,
+    ProcessSettings,
 ):
     """The settings of every function that writes."""
 
@@ -57,7 +63,7 @@ class AggregateSettings(CoreSettings):
     """Everything that the aggregate function reads."""
 
 
-class RelaySettings(CoreSettings, MigrationSettings, ReceiptSettings):
+class RelaySettings(CoreSettings, MigrationSettings):
     """Everything that the relay function reads."""
 
 
@@ -65,7 +71,7 @@ class ClassifySettings(CoreSettings, ClassifierSettings):
     """Everything that the classify function reads."""
 
 
-class CatalogSettings(CoreSettings, WebSettings, ReceiptSettings):
+class CatalogSettings(CoreSettings, WebSettings):
     """Everything that the catalog function reads."""
 
 

@@ -25,7 +25,7 @@ from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.elsewhere import HOW_TO_CALL
 from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, WITHOUT_SCHEMAS, Detail, forms, stubs_of
-from skillroute.mcp.tool import Asked, Tool, ToolError
+from skillroute.mcp.tool import Asked, Marked, Tool, ToolError
 from skillroute.mcp.tools.search_skills import PIECE_FIELDS, FindSkills, skills_in_place_of_tools
 from skillroute.search.answer.explanation import LimitedSearchResponse
 from skillroute.search.answer.language_names import name_of_language
@@ -35,6 +35,9 @@ from skillroute.search.needs.answer import NeedsSearchResponse
 
 MIN_TOKENS = 100
 """Of a budget: an answer without results, with everything that may be said about it, has fewer."""
+
+SEARCH_ID = "skillroute/search_id"
+"""The key of a search's id in the `_meta` of its answer."""
 
 TOKENS_OF_A_NEED = 12
 """The maximum number of names of each that an answer lists in addition to its results."""
@@ -169,7 +172,7 @@ def search_tools(
 ) -> Tool:
     """Return the tool over a tool search, and over one for Agent Skills."""
 
-    def call(arguments: Mapping[str, Any], asked: Asked) -> Json:
+    def call(arguments: Mapping[str, Any], asked: Asked) -> Json | Marked:
         given = parsed(ToolsOrSkillsArguments, arguments)
         limits = [byte_limit()]
         if given.budget_tokens is not None:
@@ -178,7 +181,9 @@ def search_tools(
             return given.skills(find_skills, asked.caller, limits)
         found = search(given.search_request(), asked.caller)
         by_budget = given.budget_tokens is not None
-        return answer(found, given.most, limits, by_budget=by_budget, item_type=given.item_type)
+        shown = answer(found, given.most, limits, by_budget=by_budget, item_type=given.item_type)
+        search_id = found.metadata.search_id
+        return shown if search_id is None else Marked(shown, {SEARCH_ID: search_id})
 
     return Tool(
         "search_tools",

@@ -110,6 +110,7 @@ def response(run: ToolSearchRun, request: SearchRequest, found: Found, shown: En
     """Put the answer together, with all metadata of search-contract BR-007."""
     watch, tools = run.watch, shown.tools
     metadata = SearchMetadata(
+        search_id=None if run.search_id is None else str(run.search_id),
         strategy_used=request.strategy,
         search_mode=run.search_mode,
         index=run.index,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from skillroute.core.answer_size import SEARCH_BYTES, TEXT_BYTES
 from skillroute.core.errors.model import SkillrouteError
@@ -42,11 +42,19 @@ def matches(
     ]
 
 
+def load(run: ToolSearchRun, hits: Sequence[Hit], schemas: SchemaLoader, room: int) -> Schemas:
+    """Return the schemas of matched items; where they cannot be read, none of them."""
+    return _loaded(run, hits, lambda wanted: schemas.load(wanted, room=room))
+
+
 def _annotations(run: ToolSearchRun, hits: Sequence[Hit], schemas: SchemaLoader) -> Schemas:
+    return _loaded(run, hits, lambda wanted: schemas.load_annotations(wanted, room=_ROOM))
+
+
+def _loaded(run: ToolSearchRun, hits: Sequence[Hit], read: Callable[[list[tuple[int, str]]], Schemas]) -> Schemas:
     try:
         with run.watch.stage("schema_load"):
-            wanted = [(hit.payload["db_id"], hit.payload["content_hash"]) for hit in hits]
-            return schemas.load_annotations(wanted, room=_ROOM)
+            return read([(hit.payload["db_id"], hit.payload["content_hash"]) for hit in hits])
     except SkillrouteError as error:
         run.degrade("schema_load_failed", error)
         return Schemas({})

@@ -10,7 +10,9 @@ from skillroute.search.answer.explanation import ToolExplanation
 from skillroute.search.answer.language import language_of
 from skillroute.search.candidates.candidate import Found, FoundNeed, MatchedSkill
 from skillroute.search.model import MAX_SKILLS, SearchRequest
-from skillroute.search.needs.merge import in_turn
+from skillroute.search.needs.merge import Served, in_turn
+from skillroute.search.notes import searched_text
+from skillroute.search.receipts import SearchedText
 from skillroute.search.run import ToolSearchRun
 
 _MAX_PER_ONE = 50
@@ -27,6 +29,8 @@ def find_for_needs(run: ToolSearchRun, request: SearchRequest, ranking: plan.Ran
     served = in_turn([one.hits for one in found], request.most)
     needs = len(request.needs or ())
     _tell(run, runs, ranking)
+    if run.search_id is not None:
+        run.searched = [_searched(text, *one, served) for text, one in enumerate(zip(ones, runs, found, strict=True))]
     return Found(
         _skills(found),
         len({candidate.key for one in found for candidate in one.candidates}),
@@ -56,6 +60,21 @@ def _of_one(request: SearchRequest, text: str, ranking: plan.RankBy) -> SearchRe
     )
 
 
+def _searched(
+    text: int, one: SearchRequest, run: ToolSearchRun, found: Found, served: Sequence[Served]
+) -> SearchedText:
+    """Return what the answer has for one text, as the text found it and in its order."""
+    place = {hit.candidate.key: nth for nth, hit in enumerate(found.hits)}
+    shown = [
+        # What stands for a near-duplicate that this text found has the score of another text.
+        found.hits[place[each.hit.candidate.key]] if each.hit.candidate.key in place else each.hit
+        for each in served
+        if text in each.texts
+    ]
+    shown.sort(key=lambda hit: place.get(hit.candidate.key, len(place)))
+    return searched_text(run, one.text, shown)
+
+
 def _skills(found: Sequence[Found]) -> list[MatchedSkill]:
     """Return the best skills of each text in turn, each once."""
     turns = zip_longest(*(one.skills for one in found))
@@ -74,6 +93,7 @@ def _explained(found: Sequence[Found], shown: Sequence[tuple[str, int]]) -> list
 
 def _tell(run: ToolSearchRun, runs: Sequence[ToolSearchRun], ranking: plan.RankBy) -> None:
     """Note how all went: whatever failed for one failed for the answer, and nothing fits where nothing fits any."""
+    run.model = next((each.model for each in runs if each.model is not None), None)
     run.search_mode = next((each.search_mode for each in runs if each.search_mode != ranking), ranking)
     run.degraded += dict.fromkeys(what for each in runs for what in each.degraded)
     run.fallback_reason = next((each.fallback_reason for each in runs if each.fallback_reason), None)

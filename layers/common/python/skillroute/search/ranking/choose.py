@@ -52,6 +52,7 @@ class Rankings:
             run.search_mode = "lexical-only"
             run.degrade("embedding_unavailable", error)
             return LexicalRanking(index, query, everything)
+        run.model, run.vector = index.model, vector
         if wanted == "semantic":
             return SemanticRanking(index, vector)
         seen, rerank = plan.skills_where(run.caller), self._rerank(run, index, query)
