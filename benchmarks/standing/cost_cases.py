@@ -144,6 +144,8 @@ _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/approve"): writes.approve,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"): one_of("suggestion", body={"reason": '"' * 1000}),
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): writes.merge,
+    ("POST", "/api/v1/feedback"): writes.feedback,
+    ("POST", "/api/v1/feedback/batch"): writes.feedback_batch,
     ("POST", "/mcp"): searches.mcp,
     ("GET", "/api/v1/verify"): _check,
     ("GET", "/health"): _plain,

@@ -38,6 +38,7 @@ _TAGS = {
     "skills": "Groups of tools that serve one purpose, and which tools are in them.",
     "suggestions": "Skills and descriptions that classifiers suggest, for people to decide.",
     "mail": "Projects, products, agents and messages: write, read, delete.",
+    "learning": "What became of the tools that searches showed, for learning from use.",
     "mcp": "The same for agents, over the Model Context Protocol.",
     "operations": "How the deployment stands.",
 }

@@ -18,7 +18,7 @@ LINES = {
     "layers/common/python/skillroute/registry": 5_700,
     "layers/common/python/skillroute/search": 5_000,
     "layers/common/python/skillroute/skills": 9_500,
-    "layers/common/python/skillroute/wiring": 1_780,
+    "layers/common/python/skillroute/wiring": 1_900,
     "local": 26_800,
     "clients/python/skillroute_client": 5_450,
     "benchmarks": 8_800,

@@ -20,6 +20,7 @@ from skillroute_client.models.catalogue import (
     Tool,
     ToolRequest,
 )
+from skillroute_client.models.feedback import Feedback, FeedbackResult, FeedbackResults
 from skillroute_client.models.mail import (
     FoundMessage,
     MailAgent,
@@ -105,6 +106,9 @@ __all__ = [
     "Dependency",
     "Duplicate",
     "Failure",
+    "Feedback",
+    "FeedbackResult",
+    "FeedbackResults",
     "Finding",
     "FoundMessage",
     "FoundTool",

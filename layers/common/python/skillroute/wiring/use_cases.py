@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from skillroute.wiring.agent_skills import AgentSkillUseCases
     from skillroute.wiring.catalogue import CatalogueUseCases
     from skillroute.wiring.classification import ClassificationUseCases
+    from skillroute.wiring.learning import LearningUseCases
     from skillroute.wiring.mail import MailUseCases
     from skillroute.wiring.mcp import Mcp
     from skillroute.wiring.messages import MessageUseCases
@@ -62,6 +63,12 @@ class Parts(CoreParts):
         from skillroute.wiring.mail import MailUseCases
 
         return MailUseCases(self)
+
+    @cached_property
+    def learning(self) -> LearningUseCases:
+        from skillroute.wiring.learning import LearningUseCases
+
+        return LearningUseCases(self)
 
     @cached_property
     def agent_skills(self) -> AgentSkillUseCases:
