@@ -215,8 +215,8 @@ def feedback(path: str, _: World) -> Iterator[Case]:
 def feedback_batch(path: str, _: World) -> Iterator[Case]:
     """Yield outcomes of many tools."""
     refused = [{**_outcome(n), "tool_id": "x" * 1000} for n in range(500)]
-    yield Case("500", path, {"outcomes": [_outcome(n) for n in range(500)]}, work="bulk", embeds=False)
-    yield Case("500 refused", path, {"outcomes": refused}, work="bulk", embeds=False)
+    yield _bulk("500", path, {"outcomes": [_outcome(n) for n in range(500)]})
+    yield _bulk("500 refused", path, {"outcomes": refused})
 
 
 def _outcome(number: int) -> Json:
