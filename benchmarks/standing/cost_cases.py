@@ -161,6 +161,8 @@ _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("GET", f"{_LEARNING}/receipts"): _receipts,
     ("DELETE", f"{_LEARNING}/receipts"): _receipts_of_caller,
     ("DELETE", f"{_LEARNING}/tools/{{item_id}}"): one_of("tool"),
+    ("POST", "/api/v1/feedback"): writes.feedback,
+    ("POST", "/api/v1/feedback/batch"): writes.feedback_batch,
     ("POST", "/mcp"): searches.mcp,
     ("GET", "/api/v1/verify"): _check,
     ("GET", "/health"): _plain,

@@ -207,6 +207,22 @@ def assign(path: str, world: World) -> Iterator[Case]:
     yield Case("refused: 100 skills", of_tool, {"skills": given}, (409, 422))
 
 
+def feedback(path: str, _: World) -> Iterator[Case]:
+    """Yield an outcome."""
+    yield Case("one", path, _outcome(0), embeds=False)
+
+
+def feedback_batch(path: str, _: World) -> Iterator[Case]:
+    """Yield outcomes of many tools."""
+    refused = [{**_outcome(n), "tool_id": "x" * 1000} for n in range(500)]
+    yield _bulk("500", path, {"outcomes": [_outcome(n) for n in range(500)]})
+    yield _bulk("500 refused", path, {"outcomes": refused})
+
+
+def _outcome(number: int) -> Json:
+    return {"search_id": "6f2c1b0e-8f1d-4a51-9d59-0d6f4f2b7a10", "tool_id": number + 1, "outcome": "succeeded"}
+
+
 def classify(path: str, world: World) -> Iterator[Case]:
     """Yield classifications at once; the first one after a skill was created makes the table of all skills again."""
     for place, (name, work) in enumerate({"after a skill was created": "table", "a tool of 240 KB": "one"}.items()):

@@ -24,6 +24,9 @@ Ids = dict[str, Any]
 WATER_DIGEST = f"sha256:{hashlib.sha256(b'Water.').hexdigest()}"
 """Of a file of the Agent Skill that `fill` stores."""
 
+SEARCH_ID = "6f2c1b0e-8f1d-4a51-9d59-0d6f4f2b7a10"
+"""Of a search that outcomes are of."""
+
 SCOPES: dict[Route, Scope | None] = {
     ("POST", "/api/v1/search"): Scope.SEARCH,
     ("POST", "/api/v1/search/batch"): Scope.SEARCH,
@@ -105,6 +108,8 @@ SCOPES: dict[Route, Scope | None] = {
     ("GET", "/api/v1/learning/receipts"): Scope.ADMIN,
     ("DELETE", "/api/v1/learning/receipts"): Scope.ADMIN,
     ("DELETE", "/api/v1/learning/tools/{item_id}"): Scope.SKILLS,
+    ("POST", "/api/v1/feedback"): Scope.SEARCH,
+    ("POST", "/api/v1/feedback/batch"): Scope.SEARCH,
     ("POST", "/mcp"): Scope.SEARCH,
     ("GET", "/api/v1/export"): Scope.ADMIN,
     ("POST", "/api/v1/import"): Scope.ADMIN,
@@ -153,6 +158,8 @@ BODIES: dict[Route, Any] = {
     ("PATCH", "/api/v1/skills/{skill_id}"): {"name": "Other"},
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): {"skill_id": "garden"},
     ("POST", "/api/v1/skills/suggestions/review"): {"decisions": [{"action": "reject", "name": "Video"}]},
+    ("POST", "/api/v1/feedback"): {"search_id": SEARCH_ID, "tool_id": 1, "outcome": "called"},
+    ("POST", "/api/v1/feedback/batch"): {"outcomes": [{"search_id": SEARCH_ID, "tool_id": 1, "outcome": "succeeded"}]},
     ("POST", "/api/v1/import"): {"lines": [{"kind": "tool", "name": "new", "description": "New."}]},
 }
 TABLES = (

@@ -16,6 +16,7 @@ from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.search.needs.answer import NeedsSearchResponse
 
 from skillroute_local.connect.catalogue import Catalogue, Item
+from skillroute_local.connect.use import Asked, ShownItem
 
 MAX_IDS = 20
 _IN_THE_ID = ("name", "server", "type")
@@ -31,6 +32,19 @@ class DetailsArguments(Arguments):
 def search_request(given: SearchToolsArguments) -> SearchRequest:
     """Return the search that arguments ask for."""
     return given.search_request(strategy="direct")  # there are no skills
+
+
+def asked(response: SearchResponse, ids: Sequence[str], content_hash: Callable[[str], str]) -> list[Asked]:
+    """Return each text of a search with what was shown for it: its needs, then the query."""
+    shown = [ShownItem(id_, content_hash(id_), tool.score) for id_, tool in zip(ids, response.tools, strict=True)]
+    texts: list[Asked] = []
+    if isinstance(response, NeedsSearchResponse):
+        for place, need in enumerate(response.metadata.needs):
+            serving = [one for one, tool in zip(shown, response.tools, strict=True) if place in tool.needs]
+            texts.append(Asked(need.need, serving, need.no_match))
+    if response.query:
+        texts.append(Asked(response.query, shown, response.metadata.no_match))
+    return texts
 
 
 def found(

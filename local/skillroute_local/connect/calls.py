@@ -5,16 +5,20 @@ from __future__ import annotations
 import difflib
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import anyio.to_thread
 from mcp.shared.dispatcher import ProgressFnT
+from mcp.shared.exceptions import MCPError
 
 from skillroute_local.connect.arguments import argument_problems, as_text
 from skillroute_local.connect.catalogue import Catalogue, Item
+from skillroute_local.connect.kept import Session
 from skillroute_local.connect.permissions import only_reads
 from skillroute_local.connect.upstream import Upstream
+from skillroute_local.connect.use import Use
 from skillroute_local.mcp_servers.connection import Connection
 from skillroute_local.mcp_servers.model import ServerError
 
@@ -32,14 +36,23 @@ class Calls:
     ----------
     catalogue : Catalogue
     upstreams : mapping of a server's name to Upstream
+    use : Use or None
+        Notes what is passed on, and how it ended.
     """
 
-    def __init__(self, catalogue: Catalogue, upstreams: Mapping[str, Upstream]) -> None:
+    def __init__(self, catalogue: Catalogue, upstreams: Mapping[str, Upstream], use: Use | None = None) -> None:
         self._catalogue = catalogue
+        self._use = use
         self._upstreams = upstreams
 
     async def __call__(
-        self, id_: object, arguments: object, progress: ProgressFnT | None, *, reads: bool = False
+        self,
+        id_: object,
+        arguments: object,
+        progress: ProgressFnT | None,
+        *,
+        reads: bool = False,
+        session: Session = None,
     ) -> dict[str, Any]:
         """Return the result of a call, or a tool error that says what to do. Raises `MCPError` as the server does.
 
@@ -63,18 +76,31 @@ class Calls:
             if reads and not only_reads(item):
                 raise _MayWriteError  # its arguments need not be mended first
             problems = await argument_problems(_schema(item), given)
-            return (
-                tool_error(_mend(item, problems))
-                if problems
-                else await self._passed_on(item, given, progress, reads=reads)
-            )
+            if not problems:
+                with self._noted(session, item) as note:
+                    return note(await self._passed_on(item, given, progress, reads=reads))
+            problem = _mend(item, problems)
         except _MayWriteError:
-            return tool_error(_may_write(item))
+            problem = _may_write(item)
         except ServerError as error:
             logger.warning("%s", error)
-            return tool_error(
-                f"{error.brief}\nCall again (a server that ended is started again), or take another tool."
-            )
+            problem = f"{error.brief}\nCall again (a server that ended is started again), or take another tool."
+        return tool_error(problem)
+
+    @contextmanager
+    def _noted(self, session: Session, item: Item) -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
+        """Note a call and how it ends; one that is cancelled was called, and no more."""
+        note = self._use.noted(session, item.id) if self._use is not None else lambda _: None
+
+        def ended(result: dict[str, Any]) -> dict[str, Any]:
+            note("failed" if result.get("isError") else "succeeded")
+            return result
+
+        try:
+            yield ended
+        except (ServerError, MCPError):
+            note("failed")
+            raise
 
     def unknown(self, id_: str) -> str:
         """Return what to do about an id that no item has."""

@@ -118,6 +118,11 @@ class Catalogue:
         """Return the items of a server as it listed them."""
         return [item.listed for item in self.items() if item.server == server]
 
+    def content_hash(self, id_: str) -> str:
+        """Return the hash of an item's content; empty where the item is gone."""
+        with self._lock:
+            return self._keys[id_][1] if id_ in self._keys else ""
+
     def search(self, request: SearchRequest) -> tuple[SearchResponse, list[str]]:
         """Return the answer to a request, and the ids of its items, which are other ones in the answer itself."""
         response = self._search.search(request, LAPTOP)

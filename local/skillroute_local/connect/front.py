@@ -40,6 +40,7 @@ from skillroute_local.connect.permissions import only_reads
 from skillroute_local.connect.pins import unknown_pins
 from skillroute_local.connect.store import Store
 from skillroute_local.connect.upstream import Upstream
+from skillroute_local.connect.use import Use
 from skillroute_local.connect.visible import Visible
 from skillroute_local.mcp_servers.model import EVERY_KIND, Limits, Listed, Listing, McpServer
 
@@ -66,6 +67,8 @@ class Front:
     store : Store or None
     known : KnownRequests
         See `Catalogue`.
+    use : Use or None
+        Keeps searches and outcomes of calls.
     """
 
     def __init__(
@@ -78,13 +81,15 @@ class Front:
         store: Store | None = None,
         limits: Limits | None = None,
         known: KnownRequests = NOTHING_KNOWN,
+        use: Use | None = None,
     ) -> None:
         self._offer = offer
         self._store = store
         self._count_tokens = count_tokens
         self._catalogue = Catalogue(embedder, store, known)
         self._upstreams = {server.name: Upstream(server, self._take, limits) for server in servers}
-        self._calls = Calls(self._catalogue, self._upstreams)
+        self._calls = Calls(self._catalogue, self._upstreams, use)
+        self._use = use
         self._kept = KeptAnswers(offer.shown_chars) if offer.shown_chars is not None else None
         self._known: set[str] = set()  # servers of which a listing is in the catalogue, be it the last start's
         self._shown: list[Json] | None = None  # the tools of servers that an agent has seen last
@@ -156,7 +161,7 @@ class Front:
     ) -> Json:
         """Return the result of a call of a server's item, by one of our tools or by its own name."""
         if name in call_names(self._offer):
-            result = await self._call(name, arguments, progress)
+            result = await self._call(name, arguments, progress, session)
             self._note_found(session, [str(arguments.get("id"))])
             return result
         if not self._visible.was_shown(name, session):  # an agent may call what it has not listed
@@ -165,9 +170,11 @@ class Front:
         if item is None:
             others = " or ".join(call_names(self._offer)) if name == CALL else f"{SEARCH} to find one"
             return tool_error(f"There is no tool {name[:200]}: call {others}.")
-        return await self._calls(item.id, arguments, progress)
+        return await self._calls(item.id, arguments, progress, session=session)
 
-    async def _call(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None) -> Json:
+    async def _call(
+        self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None, session: Session
+    ) -> Json:
         given = {key: value for key, value in arguments.items() if value is not None}
         if others := [key for key in given if key not in CALL_ARGUMENTS]:
             return tool_error(
@@ -176,7 +183,7 @@ class Front:
             )
         if self._catalogue.item(str(given.get("id"))) is None:
             await self.settled()
-        return await self._calls(given.get("id"), given.get("arguments"), progress, reads=name == READ)
+        return await self._calls(given.get("id"), given.get("arguments"), progress, reads=name == READ, session=session)
 
     async def _search(self, arguments: Mapping[str, Any], session: Session) -> Json:
         given = parsed(SearchToolsArguments, arguments)
@@ -185,7 +192,11 @@ class Front:
         response, ids = await anyio.to_thread.run_sync(search)
         self._note_found(session, ids)
         reading = {id_ for id_ in ids if self._offer.called != "one" and self._reads(id_)}
-        return _result(answers.found(response, ids, given, self._notes(), self._count_tokens, reading))
+        result = _result(answers.found(response, ids, given, self._notes(), self._count_tokens, reading))
+        if self._use is not None:
+            search_id = self._use.searched(session, answers.asked(response, ids, self._catalogue.content_hash), ids)
+            result["_meta"] = {"skillroute/search_id": search_id}
+        return result
 
     def _note_found(self, session: Session, ids: Sequence[str]) -> None:
         if self._offer.found and self._visible.note_found(session, ids):

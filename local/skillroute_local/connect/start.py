@@ -13,7 +13,7 @@ import anyio
 from skillroute.catalogue.known_requests import KnownRequests
 from skillroute.core.embedding.packaged import default_model, models_dir
 from skillroute.core.embedding.tokens import TokenCounter
-from skillroute.core.settings import EmbeddingSettings
+from skillroute.core.settings import EmbeddingSettings, ReceiptSettings
 from skillroute.wiring.providers import make_embedder
 
 from skillroute_local.connect.front import Front
@@ -21,6 +21,7 @@ from skillroute_local.connect.logs import log_to_stderr
 from skillroute_local.connect.offer import Offer
 from skillroute_local.connect.serve import AgentServer, serve_http, serve_stdio
 from skillroute_local.connect.store import Store, default_path
+from skillroute_local.connect.use import Use
 from skillroute_local.errors import LocalError
 from skillroute_local.loopback import listen
 from skillroute_local.mcp_servers.config import read_servers, unique
@@ -56,7 +57,7 @@ def start(files: Sequence[Path], *, port: int | None, offer: Offer, limits: Limi
     os.environ[WITHIN_CONNECT] = "1"
     log_to_stderr(verbose=verbose)
     servers = servers_of(files)
-    settings = EmbeddingSettings.load()
+    settings, receipts = EmbeddingSettings.load(), ReceiptSettings.load()
     packaged = settings.embedding_provider == "onnx"
     folder = settings.onnx_dir if packaged else models_dir() / default_model()
 
@@ -69,6 +70,7 @@ def start(files: Sequence[Path], *, port: int | None, offer: Offer, limits: Limi
             store=Store(default_path()),
             limits=limits,
             known=KnownRequests(is_on=settings.has_packaged_requests),
+            use=None if receipts.receipts == "off" else Use(default_path(), receipts),
         )
         server = AgentServer(front)
         if port is None:

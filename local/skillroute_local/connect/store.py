@@ -112,17 +112,19 @@ class Store:
             yield None
             return
         try:
-            with closing(self._connected()) as database, database:
+            with closing(connected(self._path)) as database, database:
                 yield database
         except (sqlite3.Error, OSError, ValueError, TypeError) as error:
             logger.warning("%s cannot be used (%s): each start takes as long as the first", self._path, error)
             self._is_usable = False
 
-    def _connected(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Closed to others: listings may be of private servers.
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
-        return sqlite3.connect(self._path, timeout=_WAIT_S)
+
+def connected(path: Path) -> sqlite3.Connection:
+    """Return a connection to the file, which is made where there is none."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Closed to others: listings may be of private servers.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    return sqlite3.connect(path, timeout=_WAIT_S)
 
 
 def _fingerprint(server: McpServer) -> str:

@@ -18,6 +18,8 @@ from skillroute_local.console.judgements import JudgementFile, JudgementFiles, W
 Query = Annotated[str, Field(min_length=1, max_length=1000)]
 Names = Annotated[list[Annotated[str, Field(min_length=1, max_length=600)]], Field(max_length=100)]
 
+Outcomes = Annotated[list[dict[str, Any]], Field(min_length=1, max_length=500)]
+
 
 def search_actions(files: JudgementFiles) -> Actions:
     """Return the actions of the page; judgements go into the file of the caller's organisation."""
@@ -67,7 +69,14 @@ def search_actions(files: JudgementFiles) -> Actions:
         file = files.of(await organisation_of(client, "search"))
         return {"name": file.path.name, "text": await asyncio.to_thread(file.text)}
 
+    actions.action(report)
     return actions
+
+
+async def report(client: AsyncSkillroute, outcomes: Outcomes) -> dict[str, Any]:
+    """Report marks as a person's outcomes of the searches that they are of."""
+    answer = await client.feedback_batch([{**outcome, "source": "person"} for outcome in outcomes])
+    return answer.model_dump()
 
 
 def _state(file: JudgementFile, query: str) -> dict[str, Any]:

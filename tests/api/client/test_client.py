@@ -249,6 +249,9 @@ DOCUMENTED = {
     "ReviewedSuggestion": "ReviewedSuggestion",
     "DecisionResult": "DecisionResult",
     "Reviewed": "ReviewManyResponse",
+    "Feedback": "FeedbackResponse",
+    "FeedbackResult": "FeedbackResult",
+    "FeedbackResults": "FeedbackManyResponse",
 }
 """How the document of the API calls what the client's models read."""
 

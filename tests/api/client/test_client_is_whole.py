@@ -64,7 +64,7 @@ def argument(name: str) -> Any:
     """Return what a call can be made of; nothing is sent."""
     if name == "lines":
         return [{"kind": "skill"}]
-    if name in {*KINDS, "decisions", "searches", "tool_ids"}:
+    if name in {*KINDS, "decisions", "outcomes", "searches", "tool_ids"}:
         return []
     return {"skill": {}, "tool": {}, "server": {}, "agent": {}}.get(name, 1)
 

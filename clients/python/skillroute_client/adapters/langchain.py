@@ -19,6 +19,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import ConfigDict
 
+from skillroute_client.adapters.reports import Reports
 from skillroute_client.adapters.tools import (
     MAX_NEEDS,
     SEARCH_DESCRIPTION,
@@ -103,6 +104,7 @@ def retrieve_tools(
     limit: int = 5,
     server: str | Sequence[str] | None = None,
     key: Callable[[AgentTool], str] = lambda tool: tool.key,
+    reports: Reports | None = None,
 ) -> Callable[..., list[str]]:
     """Return the `retrieve_tools_function` of langgraph-bigtool; a search that fails finds nothing and is logged.
 
@@ -116,6 +118,8 @@ def retrieve_tools(
         Only tools of this MCP server, or of these: name it where the registry has no others.
     key : callable
         The key in the registry of a tool that was found; by default Skillroute's id.
+    reports : Reports or None
+        Learns of what was found; the registry's tools are then called by `Reports.calling`.
     """
 
     def retrieve_tools(query: str | None = None, needs: list[str] | None = None) -> list[str]:
@@ -128,6 +132,8 @@ def retrieve_tools(
         except SkillrouteError as error:
             logger.warning("the agent goes on without tools: %s", error)
             return []
+        if reports is not None:
+            reports.found(answer)
         return _keys(answer.tools, registry, most, key)
 
     retrieve_tools.__doc__ = SEARCH_DESCRIPTION  # which is what models read
@@ -141,6 +147,7 @@ def aretrieve_tools(
     limit: int = 5,
     server: str | Sequence[str] | None = None,
     key: Callable[[AgentTool], str] = lambda tool: tool.key,
+    reports: Reports | None = None,
 ) -> Callable[..., Coroutine[Any, Any, list[str]]]:
     """Return the `retrieve_tools_coroutine` of langgraph-bigtool; see `retrieve_tools`."""
 
@@ -154,6 +161,8 @@ def aretrieve_tools(
         except SkillrouteError as error:
             logger.warning("the agent goes on without tools: %s", error)
             return []
+        if reports is not None:
+            reports.found(answer)
         return _keys(answer.tools, registry, most, key)
 
     retrieve_tools.__doc__ = SEARCH_DESCRIPTION  # which is what models read

@@ -19,9 +19,10 @@ from llama_index.core.objects.base_node_mapping import BaseObjectNodeMapping
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import FunctionTool, ToolMetadata
 
+from skillroute_client.adapters.reports import Reports
 from skillroute_client.adapters.tools import AgentTool, AsyncCaller, Caller, check_callers, most_of
 from skillroute_client.client import AsyncSkillroute, Skillroute
-from skillroute_client.models.search import FoundTool
+from skillroute_client.models.search import FoundTool, SearchAnswer
 from skillroute_client.resources.options import SearchRequest
 
 
@@ -37,21 +38,36 @@ class SkillrouteRetriever(BaseRetriever):
     async_client : AsyncSkillroute or None
         For `aretrieve`; without it the other one is asked, and blocks.
     limit : int
+    reports : Reports or None
+        Learns of what was found.
     """
 
-    def __init__(self, client: Skillroute, *, async_client: AsyncSkillroute | None = None, limit: int = 5) -> None:
+    def __init__(
+        self,
+        client: Skillroute,
+        *,
+        async_client: AsyncSkillroute | None = None,
+        limit: int = 5,
+        reports: Reports | None = None,
+    ) -> None:
         super().__init__()
         self._client = client
         self._async_client = async_client
         self._limit = limit
+        self._reports = reports
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return _nodes(self._client.search(**self._asked(query_bundle)).tools)
+        return self._nodes(self._client.search(**self._asked(query_bundle)))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         if self._async_client is None:
             return self._retrieve(query_bundle)
-        return _nodes((await self._async_client.search(**self._asked(query_bundle))).tools)
+        return self._nodes(await self._async_client.search(**self._asked(query_bundle)))
+
+    def _nodes(self, answer: SearchAnswer) -> list[NodeWithScore]:
+        if self._reports is not None:
+            self._reports.found(answer)
+        return _nodes(answer.tools)
 
     def _asked(self, bundle: QueryBundle) -> SearchRequest:
         needs = bundle.custom_embedding_strs
@@ -66,6 +82,7 @@ def tool_retriever(
     acall: AsyncCaller | None = None,
     async_client: AsyncSkillroute | None = None,
     limit: int = 5,
+    report: bool = True,
 ) -> ObjectRetriever[FunctionTool]:
     """Return what finds tools that can be called, as agents of LlamaIndex take it for `tool_retriever`.
 
@@ -75,6 +92,8 @@ def tool_retriever(
         See `SkillrouteRetriever`.
     call, acall : callable
         Calls a tool with its arguments; one of the two is needed.
+    report : bool
+        Whether calls are reported, so that Skillroute learns which requests a tool serves.
 
     Raises
     ------
@@ -82,8 +101,9 @@ def tool_retriever(
         There is neither `call` nor `acall`: Skillroute finds tools, and calls none.
     """
     check_callers(call, acall)
-    retriever = SkillrouteRetriever(client, async_client=async_client, limit=limit)
-    return ObjectRetriever(retriever, _ToolsOfNodes(call, acall))
+    reports = Reports(client, is_on=report)
+    retriever = SkillrouteRetriever(client, async_client=async_client, limit=limit, reports=reports)
+    return ObjectRetriever(retriever, _ToolsOfNodes(*reports.around(call, acall)))
 
 
 @dataclass

@@ -16,6 +16,7 @@ from pydantic_ai import Tool as PydanticTool
 from pydantic_ai.capabilities import ToolSearch
 from pydantic_ai.tools import ToolDefinition
 
+from skillroute_client.adapters.reports import Reports
 from skillroute_client.adapters.tools import (
     MAX_FOUND,
     MAX_NEEDS,
@@ -46,6 +47,7 @@ def tool_search(
     limit: int = 5,
     server: str | Sequence[str] | None = None,
     key: Callable[[AgentTool], str] = lambda tool: tool.model_name,
+    reports: Reports | None = None,
 ) -> ToolSearch[Any]:
     """Return the capability that searches an agent's deferred tools; a search that fails finds nothing and is logged.
 
@@ -58,6 +60,8 @@ def tool_search(
         Only tools of this MCP server, or of these: name it where the agent has no others.
     key : callable
         The agent's name for a tool of the catalogue, by default ``server__name``: for other toolsets than `toolset`'s.
+    reports : Reports or None
+        Learns of what was found; the toolset's tools are then called by `Reports.calling`.
     """
 
     async def search(_: RunContext[Any], queries: Sequence[str], tools: Sequence[ToolDefinition]) -> list[str]:
@@ -70,6 +74,8 @@ def tool_search(
         except SkillrouteError as error:
             logger.warning("the agent goes on without tools: %s", error)
             return []
+        if reports is not None:
+            reports.found(answer)
         deferred = {tool.name for tool in tools}
         found = (key(AgentTool.of(tool)) for tool in answer.tools)
         return [name for name in found if name in deferred][:most]

@@ -16,6 +16,7 @@ from strands.tools.registry import ToolRegistry
 from strands.tools.tools import PythonAgentTool
 from strands.types.tools import ToolResult, ToolSpec, ToolUse
 
+from skillroute_client.adapters.reports import Reports
 from skillroute_client.adapters.tools import (
     SEARCH_DESCRIPTION,
     SEARCH_SCHEMA,
@@ -39,6 +40,7 @@ def tool_search(
     *,
     limit: int = 5,
     server: str | Sequence[str] | None = None,
+    report: bool = True,
 ) -> PythonAgentTool:
     """Return a tool that finds others, and registers them with the agent that called it.
 
@@ -54,6 +56,8 @@ def tool_search(
         How many tools a search finds, where the model names no other number.
     server : str or sequence of str
         Only tools of this MCP server, or of these.
+    report : bool
+        Whether calls are reported, so that Skillroute learns which requests a tool serves.
 
     Raises
     ------
@@ -61,6 +65,8 @@ def tool_search(
         There is neither `call` nor `acall`: Skillroute finds tools, and calls none.
     """
     check_callers(call, acall)
+    reports = Reports(client, is_on=report)
+    call, acall = reports.around(call, acall)
 
     async def search(tool_use: ToolUse, **state: Any) -> ToolResult:
         try:
@@ -71,13 +77,17 @@ def tool_search(
         except (SkillrouteError, ValueError) as error:
             logger.warning("the agent goes on with the tools that it has: %s", error)
             return _result(tool_use, str(error), is_error=True)
+        reports.found(answer)
         registry: ToolRegistry = state["agent"].tool_registry
-        found = [AgentTool.of(tool) for tool in answer.tools]
-        names = [tool.model_name for tool in found if _is_registered(registry, tool, call, acall)]
-        text = f"These can be called now: {', '.join(names)}" if names else "No tool fits. Try other words."
-        return _result(tool_use, text)
+        found = map(AgentTool.of, answer.tools)
+        return _registered(tool_use, [one.model_name for one in found if _is_registered(registry, one, call, acall)])
 
     return PythonAgentTool(SEARCH_NAME, _spec(SEARCH_NAME, SEARCH_DESCRIPTION, SEARCH_SCHEMA), search)
+
+
+def _registered(tool_use: ToolUse, names: Sequence[str]) -> ToolResult:
+    text = f"These can be called now: {', '.join(names)}" if names else "No tool fits. Try other words."
+    return _result(tool_use, text)
 
 
 def _is_registered(registry: ToolRegistry, tool: AgentTool, call: Caller | None, acall: AsyncCaller | None) -> bool:

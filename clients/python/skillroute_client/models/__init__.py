@@ -20,6 +20,7 @@ from skillroute_client.models.catalogue import (
     Tool,
     ToolRequest,
 )
+from skillroute_client.models.feedback import Feedback, FeedbackResult, FeedbackResults
 from skillroute_client.models.learning import (
     DeletedReceipts,
     ForgottenTool,
@@ -116,6 +117,9 @@ __all__ = [
     "Dependency",
     "Duplicate",
     "Failure",
+    "Feedback",
+    "FeedbackResult",
+    "FeedbackResults",
     "Finding",
     "ForgottenTool",
     "FoundMessage",

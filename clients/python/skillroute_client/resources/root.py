@@ -9,11 +9,12 @@ from typing import Any, Unpack
 import httpx
 from pydantic import TypeAdapter
 
-from skillroute_client.calls import Call, Calls, given, one, path_of
+from skillroute_client.calls import Body, Call, Calls, given, one, path_of, plain_list
 from skillroute_client.engines import M
 from skillroute_client.lines import Earlier
 from skillroute_client.models.agent_skills import AgentSkillAnswer
 from skillroute_client.models.batch import BatchAnswer
+from skillroute_client.models.feedback import Feedback, FeedbackResults
 from skillroute_client.models.search import Matches, McpAnswer, RegistryAnswer, SearchAnswer, SkillMatch, ToolMatch
 from skillroute_client.models.status import Health, Verification
 from skillroute_client.models.written import Imported
@@ -83,6 +84,24 @@ class Root(Resource[M]):
         """Find Agent Skills by their descriptions and bodies."""
         body = {"query": query, **given({"limit": limit})}
         return Call(method="POST", path=path_of("search", "agent-skills"), body=body, read=one(AgentSkillAnswer))
+
+    @operation
+    def feedback(
+        self, search_id: str, outcome: str, tool_id: int | str | None = None, *, source: str | None = None
+    ) -> Call[Feedback]:
+        """Report what became of a tool that a search showed: ``called``, ``succeeded``, ``failed`` or ``wrong``.
+
+        ``nothing_fits`` is of the whole answer, and has no tool. `search_id` is ``metadata.search_id`` of the answer;
+        `source` is ``person`` where a person says so.
+        """
+        body = {"search_id": search_id, "outcome": outcome, **given({"tool_id": tool_id, "source": source})}
+        return Call(method="POST", path=path_of("feedback"), body=body, read=one(Feedback))
+
+    @operation
+    def feedback_batch(self, outcomes: Iterable[Body]) -> Call[FeedbackResults]:
+        """Report up to 500 outcomes, each judged on its own."""
+        body = {"outcomes": plain_list(outcomes)}
+        return Call(method="POST", path=path_of("feedback", "batch"), body=body, read=one(FeedbackResults))
 
     @operation
     def health(self) -> Call[Health]:

@@ -209,13 +209,14 @@ export function make({ options, remember }) {
     for (const list of ["right", "wrong"]) wanted[list] = wanted[list].filter((one) => one !== key);
     if (!has) wanted[kind].push(key);
     if (wanted.right.length) wanted.none = false;
-    await store(wanted);
+    await store(wanted, has ? null : { key, outcome: kind === "right" ? "succeeded" : "wrong" });
     document.querySelector(`[data-mark="${CSS.escape(`${kind} ${key}`)}"]`)?.focus();
   }
 
   /** Write marks, one change after the other; what could not be written is not shown as if it were. */
-  async function store(wanted) {
+  async function store(wanted, outcome = null) {
     const before = judged;
+    const reported = outcome ? outcomesOf(outcome) : [];
     judged = { ...wanted, isWriting: true };
     draw();
     try {
@@ -227,7 +228,25 @@ export function make({ options, remember }) {
       if (wanted.of === asked) { setJudged(file); draw(); }
     } catch (error) {
       if (wanted.of === asked) { judged = before; draw(); }
-      showProblem(error, `The mark of “${wanted.of}” was not written`, () => store(wanted));
+      showProblem(error, `The mark of “${wanted.of}” was not written`, () => store(wanted, outcome));
+      return;
+    }
+    if (reported.length) await report(reported);
+  }
+
+  /** A mark as outcomes of the searches that showed the tool, or of all where nothing fits; of none that left no receipt. */
+  function outcomesOf({ key, outcome }) {
+    return answers.filter((answer) => answer.metadata.search_id).flatMap(({ metadata, tools }) => {
+      if (!key) return [{ search_id: metadata.search_id, outcome }];
+      return tools.filter((tool) => keyOf(tool) === key).map((tool) => ({ search_id: metadata.search_id, outcome, tool_id: tool.db_id }));
+    });
+  }
+
+  async function report(outcomes) {
+    try {
+      await act("search/report", { outcomes });
+    } catch (error) {
+      showProblem(error, "The mark is in the file, but nothing will be learned from it", () => report(outcomes));
     }
   }
 
@@ -236,7 +255,7 @@ export function make({ options, remember }) {
     const none = h("button", { type: "button", "aria-pressed": String(judged.none), disabled: judged.isWriting, onclick: () => {
       const wanted = { ...structuredClone(judged), none: !judged.none };
       if (wanted.none) { wanted.wrong = [...new Set([...wanted.wrong, ...wanted.right])]; wanted.right = []; }
-      store(wanted);
+      store(wanted, wanted.none ? { outcome: "nothing_fits" } : null);
     } }, "No result is right");
     const state = judged.isWriting ? "Writing the marks to" : judged.stored ? "This request is in"
       : judged.wrong.length ? "Mark the right results, or that none is right, to write this request to" : "Mark results to write this request to";

@@ -10,9 +10,11 @@ from typing import Any
 import anyio
 import pytest
 from skillroute.core.embedding.port import Embedder
+from skillroute.core.settings import ReceiptSettings
 from skillroute_local.connect.front import Front
 from skillroute_local.connect.offer import Offer
 from skillroute_local.connect.store import FRESH_S, Store
+from skillroute_local.connect.use import Use
 from skillroute_local.mcp_servers.model import Listed, Listing
 
 from tests.integration.local.mcp_servers.conftest import Stub
@@ -90,3 +92,31 @@ async def test_a_server_is_started_when_it_is_needed_first(model: Embedder, stub
         database.execute("UPDATE listings SET used_at = used_at - ?", (FRESH_S,))
     await asked(is_called=False)
     assert times() == 3, "what is known of it is old"
+
+
+@pytest.mark.anyio
+async def test_searches_have_an_id_and_what_became_of_calls_is_kept(
+    model: Embedder, stub: Stub, tmp_path: Path
+) -> None:
+    use = Use(tmp_path / "kept", ReceiptSettings())
+    front = Front([stub("good")], model, len, use=use)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(front.run)
+        asked = {"query": "repeat a text", "needs": ["tell the id of a process"]}
+        found = await front.call("search_tools", asked)
+        search_id = found["_meta"]["skillroute/search_id"]
+        await front.call("call_tool", {"id": "good/echo", "arguments": {"text": "a"}})
+        # What is refused here never reached the server, and is no outcome of it
+        await front.call("call_tool", {"id": "good/pid", "arguments": 7})
+        tasks.cancel_scope.cancel()
+    use.flush()
+    need, query = use.searches()
+    assert [(one.search_id, one.query) for one in (need, query)] == [
+        (search_id, "tell the id of a process"),
+        (search_id, "repeat a text"),
+    ]
+    assert "good/echo" in [item.id for item in query.shown]
+    assert {item.id for item in need.shown} <= {item.id for item in query.shown}
+    assert all(item.content_hash for item in query.shown)
+    assert query.outcomes == {"good/echo": "succeeded"}
+    assert search_id not in str(found["content"])

@@ -14,7 +14,19 @@ from tests.openapi import PAGE, as_text, published
 
 VERBS = {
     *("list", "get", "find", "search", "put", "patch", "create", "delete", "export", "import", "enable", "disable"),
-    *("approve", "reject", "merge", "review", "classify", "describe", "acknowledge", "verify", "call", "post"),
+    *(
+        "approve",
+        "reject",
+        "merge",
+        "report",
+        "review",
+        "classify",
+        "describe",
+        "acknowledge",
+        "verify",
+        "call",
+        "post",
+    ),
 }
 OF_ITS_OWN = {"post_mcp_message"}
 """Operations whose errors have the shape of another protocol."""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from skillroute.core.settings import ReceiptSettings
+from skillroute.learning.outcomes.report import ReportOutcomes
 from skillroute.learning.review.review import ReviewUse
 from skillroute.wiring.parts import CoreParts
 
 
 class LearningUseCases:
-    """Looking at what use left behind, and having it deleted."""
+    """Taking in what became of the tools that searches showed, looking at it, and having it deleted."""
 
     def __init__(self, core: CoreParts) -> None:
+        settings = core.of(ReceiptSettings)
+        self.report = ReportOutcomes(
+            core.database, is_kept=settings.receipts != "off", learn_global_from=settings.learn_global_from
+        )
         self.review = ReviewUse(core.database)

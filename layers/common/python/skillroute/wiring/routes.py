@@ -64,13 +64,17 @@ def _catalog(parts: Parts) -> tuple[list[APIRouter], list[object]]:
     from skillroute.agent_skills import routes as agent_skills
     from skillroute.catalogue import routes as catalogue
     from skillroute.core.http import portable_routes
+    from skillroute.learning.outcomes import routes as outcomes
     from skillroute.learning.review import routes as review
     from skillroute.mail import routes as mail
     from skillroute.registry import routes as registry
     from skillroute.registry.published import routes as published
 
     slices = (parts.catalogue, parts.registry, parts.agent_skills, parts.mail, parts.learning, parts.portable)
-    routers = [each.router for each in (catalogue, registry, published, agent_skills, mail, review, portable_routes)]
+    of_learning = (outcomes, review)
+    routers = [
+        each.router for each in (catalogue, registry, published, agent_skills, mail, *of_learning, portable_routes)
+    ]
     return routers, [use_case for each in slices for use_case in vars(each).values()]
 
 

@@ -68,6 +68,12 @@ class Parts(CoreParts):
         return MailUseCases(self)
 
     @cached_property
+    def learning(self) -> LearningUseCases:
+        from skillroute.wiring.learning import LearningUseCases
+
+        return LearningUseCases(self)
+
+    @cached_property
     def agent_skills(self) -> AgentSkillUseCases:
         from skillroute.wiring.agent_skills import AgentSkillUseCases
 
@@ -78,12 +84,6 @@ class Parts(CoreParts):
         from skillroute.agent_skills.search.search import AgentSkillSearch
 
         return AgentSkillSearch(self.replica, self.query_embedder, self.database)
-
-    @cached_property
-    def learning(self) -> LearningUseCases:
-        from skillroute.wiring.learning import LearningUseCases
-
-        return LearningUseCases(self)
 
     @cached_property
     def portable(self) -> PortableUseCases:
