@@ -98,7 +98,7 @@ class World:
     def search(self, text: str, caller: Caller = MEMBER) -> SearchResponse:
         """Return the first five, without schemas."""
         request = SearchRequest(query=text, limit=5, include_schemas=False)
-        return self.data.parts.tool_search.search(request, caller)
+        return self.data.parts.tool_search.search(request, caller, door=None)
 
     def use(self, count: int) -> None:
         """Let members ask until so many outcomes are reported."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.learning.learn.measure import HELD_OUT, MAX_HELD_OUT, HeldOut, judge, measured, split
+from skillroute.learning.learn.measure import HELD_OUT, MAX_HELD_OUT, HeldOut, is_worse, judge, measured, split
 from skillroute.search.learned import LearnedRequests
 
 from tests.worlds.evidence import EAST, said
@@ -32,8 +32,8 @@ def test_a_search_that_led_to_two_tools_is_asked_once_with_both() -> None:
 
 
 def test_the_newest_are_asked_of_very_many() -> None:
-    _, asked = split([said(n, days=n / 100) for n in range(4000)])
-    assert len(asked) == MAX_HELD_OUT
+    first, asked = split([said(n, days=n / 100) for n in range(4000)])
+    assert (len(first), len(asked)) == (4000 - MAX_HELD_OUT, MAX_HELD_OUT)
     assert asked[-1].tools == {"3999"}
 
 
@@ -76,3 +76,8 @@ def test_what_is_surely_better_goes_live() -> None:
 def test_what_is_not_better_or_not_surely_does_not(after: list[float], why: str) -> None:
     verdict = judge(of(*[0.5] * 50), of(*after))
     assert (verdict.is_better, verdict.reason) == (False, why)
+
+
+@pytest.mark.parametrize(("after", "worse"), [(0.6, False), (0.5, False), (0.496, False), (0.494, True)])
+def test_what_is_live_gives_way_to_what_is_no_more_than_half_a_point_below(after: float, worse: bool) -> None:
+    assert is_worse(judge(of(*[0.5] * 50), of(*[after] * 50))) is worse

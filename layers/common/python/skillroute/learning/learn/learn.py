@@ -12,7 +12,7 @@ from skillroute.core.errors.model import EmbeddingUnavailable
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
 from skillroute.learning.learn.evidence import Evidence, EvidenceRepository, counted
-from skillroute.learning.learn.measure import MIN_HELD_OUT, Ask, judge, measured, split
+from skillroute.learning.learn.measure import MIN_HELD_OUT, Ask, is_worse, judge, measured, split
 from skillroute.learning.learn.pairs import pairs
 from skillroute.learning.learn.requests import learned_requests
 from skillroute.learning.states.matrix import RequestMatrix
@@ -103,12 +103,11 @@ class Learn:
         ask = self._ask_as(org_id, model)
         live, shared = self._live(org_id, model)
         after = measured(ask, asked, RequestMatrix([*_rows(requests), *_of_others(shared, requests)]))
-        verdict = start = judge(measured(ask, asked, _matrix(shared)), after)
-        if live != shared:
-            verdict = judge(measured(ask, asked, _matrix(live)), after)
-        is_live, reason = verdict.is_better, verdict.reason
-        if is_live and not start.is_better:
-            is_live, reason = False, f"better than what is live, but not than nothing learned: {start.reason}"
+        start = judge(measured(ask, asked, _matrix(shared)), after)
+        verdict = judge(measured(ask, asked, _matrix(live)), after) if live != shared else start
+        is_live, reason = start.is_better, start.reason
+        if is_live and is_worse(verdict):
+            is_live, reason = False, "nDCG@5 is more than half a point lower than with what is live"
         details = counts | {"compared_with_live": verdict.as_json(), "compared_with_none": start.as_json()}
         details["reason"] = reason
         if dry_run:

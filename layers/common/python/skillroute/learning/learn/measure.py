@@ -15,11 +15,11 @@ from skillroute.learning.learn.evidence import Evidence
 from skillroute.search.learned import LearnedRequests
 
 HELD_OUT = 0.25
-"""The share of searches, the last ones, that are measured and not learned from."""
+"""The share of searches, the last ones, that are asked again and not learned from."""
 
 MIN_HELD_OUT = 20
 MAX_HELD_OUT = 400
-"""Searches that are asked again: the newest."""
+"""Searches that are asked again."""
 
 MAX_LOSS = 0.005
 """How much a measure may be lower, half a point, at the lower end of its interval."""
@@ -67,7 +67,7 @@ class Verdict:
 def split(evidence: Sequence[Evidence]) -> tuple[list[Evidence], list[HeldOut]]:
     """Return the evidence of the first searches in time, and the last searches with the tools that they led to."""
     good = sorted({(each.asked_at, each.search) for each in evidence if each.is_good})
-    last = good[len(good) - int(len(good) * HELD_OUT) :]
+    last = good[len(good) - min(int(len(good) * HELD_OUT), MAX_HELD_OUT) :]
     held_out = {search for _, search in last}
     since = last[0][0] if last else None
     tools: defaultdict[str, set[str]] = defaultdict(set)
@@ -76,10 +76,7 @@ def split(evidence: Sequence[Evidence]) -> tuple[list[Evidence], list[HeldOut]]:
         if each.search in held_out and each.is_good:
             tools[each.search].add(str(each.tool_id))
             of_search[each.search] = each
-    asked = [
-        HeldOut(of_search[search].text, of_search[search].vector, frozenset(tools[search]))
-        for _, search in last[-MAX_HELD_OUT:]
-    ]
+    asked = [HeldOut(of_search[search].text, of_search[search].vector, frozenset(tools[search])) for _, search in last]
     first = [each for each in evidence if each.search not in held_out and (since is None or each.asked_at <= since)]
     return first, asked
 
@@ -96,7 +93,7 @@ def measured(ask: Ask, asked: Sequence[HeldOut], learned: LearnedRequests | None
 
 
 def judge(before: Measures, after: Measures, *, seed: int = 0) -> Verdict:
-    """Decide whether what was learned goes live: nDCG@5 is higher, and it is unlikely that it lost half a point.
+    """Decide whether what was learned is better: nDCG@5 is higher, and it is unlikely that it lost half a point.
 
     Searches that are measured are ones that showed what was called: their recall@5 was 1 with what was live then, and
     can only fall. What leaves the first five is a loss of nDCG@5 as well, which therefore decides alone.
@@ -110,6 +107,15 @@ def judge(before: Measures, after: Measures, *, seed: int = 0) -> Verdict:
     else:
         is_better, reason = True, "nDCG@5 is higher"
     return Verdict(is_better, reason, _means(before), _means(after), differences)
+
+
+def is_worse(verdict: Verdict) -> bool:
+    """Return whether what was learned is more than half a point below what it was compared with.
+
+    That is asked of the state that is live: what was shown by it, and then called, is what is measured, so that a state
+    that differs from it can only lose there. One that is newer takes its place where it is no worse.
+    """
+    return verdict.differences["ndcg@5"].mean < -MAX_LOSS
 
 
 def _means(measures: Measures) -> dict[str, float]:
