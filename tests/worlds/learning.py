@@ -10,7 +10,8 @@ from uuid import UUID, uuid4
 from skillroute.core.caller import Caller
 from skillroute.core.embedding.model import Vector, to_bytes
 from skillroute.core.hashing import text_hash
-from skillroute.learning.model import Door, OutcomeKind, Source, caller_hash
+from skillroute.learning.model import OutcomeKind, Source, caller_hash
+from skillroute.search.receipts import Door
 
 from tests.worlds.core import Core
 

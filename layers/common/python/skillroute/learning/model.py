@@ -1,18 +1,14 @@
-"""Receipts of searches and outcomes of calls, as values."""
+"""Outcomes of calls as values, and who they are counted for."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Literal
 from uuid import UUID
 
 from skillroute.core.caller import Caller
-from skillroute.core.embedding.model import Vector
 
-Door = Literal["http", "mcp", "console"]
 OutcomeKind = Literal["called", "succeeded", "failed", "wrong", "nothing_fits"]
 Source = Literal["program", "person"]
 
@@ -21,49 +17,6 @@ MAX_REQUESTS_OF_A_TOOL = 8
 
 MIN_SEARCHES = 3
 """That a learned request is the mean of, so that none of them can be read back."""
-
-
-class Shown(NamedTuple):
-    """A tool of an answer: its id, the hash of its content, and the probability that it had; None where it had none."""
-
-    tool_id: int
-    content_hash: str
-    probability: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """A text that was searched for, and what was shown for it.
-
-    Attributes
-    ----------
-    nth : int
-        Its place among the texts of the search: 0 for a query, or the place of a need.
-    caller : str or None
-        Who asked, as `caller_hash` returns it.
-    may_teach : bool
-        Whether its outcomes teach anything (`may_teach`).
-    query : str or None
-        Without secrets; None where texts are left out.
-    model : str or None
-        Of the vector, as `EmbeddingModel` prints itself.
-    shown : sequence of Shown
-        Best first; with needs those that serve this one.
-    """
-
-    search_id: UUID
-    nth: int
-    org_id: str | None
-    caller: str | None
-    may_teach: bool
-    door: Door
-    asked_at: datetime
-    query: str | None
-    query_hash: str
-    model: str | None
-    vector: Vector | None
-    shown: Sequence[Shown]
-    no_match: bool
 
 
 @dataclass(frozen=True, slots=True)

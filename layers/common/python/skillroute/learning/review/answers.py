@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from skillroute.learning.model import Door, OutcomeKind, Source
+from skillroute.learning.model import OutcomeKind, Source
 from skillroute.learning.review.model import (
     Deleted,
     Forgotten,
@@ -18,6 +18,7 @@ from skillroute.learning.review.model import (
     NamedTool,
     UnservedGroup,
 )
+from skillroute.search.receipts import Door
 
 
 class NearestToolOut(BaseModel):

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from skillroute.learning.model import Door, OutcomeKind, Shown, Source
+from skillroute.learning.model import OutcomeKind, Source
+from skillroute.search.receipts import Door, Shown
 
 
 @dataclass(frozen=True, slots=True)

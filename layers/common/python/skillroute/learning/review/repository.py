@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from skillroute.core.postgres.database import Session
-from skillroute.learning.model import Shown
 from skillroute.learning.review.model import (
     JudgedRequest,
     KeptOutcome,
@@ -16,6 +15,7 @@ from skillroute.learning.review.model import (
     ReceiptPlace,
     Wording,
 )
+from skillroute.search.receipts import Shown
 
 MAX_RECEIPTS = 5_000
 """That found nothing, of which requests are grouped."""
