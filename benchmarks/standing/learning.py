@@ -221,24 +221,31 @@ def drift(world: World) -> None:
 
 
 def forge(world: World, count: int) -> dict[str, Any]:
-    """Let one member report that a tool of its choice serves everything, and that all others are wrong."""
-    before, at_start = world.answers(), world.measure()
-    rows = []
+    """Let one member report for weeks that a tool of its choice serves everything, and that all others are wrong.
+
+    It reports as much as all others together. Learned before and after at the same time, when its weeks are over.
+    """
+    begun, days = world.now, timedelta(days=count / PER_DAY)
+    world.now = begun + days
+    world.learn()
+    before, at_start = world.answers(), world.measure()["ndcg@5"]
+    rows: list[dict[str, Any]] = []
     texts = [text for tool in world.traffic.tools for text in world.traffic.requests[tool]]
     while len(rows) < count:
-        world.now += timedelta(days=1) / 10_000
+        world.now = begun + days * (len(rows) / count)
         found = world.search(world.rng.choice(texts))
         if found.tools:
-            chosen = found.tools[-1].tool_id
+            *others, chosen = [tool.tool_id for tool in found.tools]
             rows.append(world.row(found.query or "", found, "mallory", chosen))
-            others = [tool.tool_id for tool in found.tools[:-1]][: count - len(rows)]
             rows += [world.row(found.query or "", found, "mallory", other, outcome="wrong") for other in others]
-    world.write(rows)
+    world.now = begun + days
+    world.write(rows[:count])
     report = world.learn()
-    after = world.answers()
-    changed = sum(one != other for one, other in zip(before, after, strict=True))
+    pairs = list(zip(before, world.answers(), strict=True))
+    changed = sum({tool for tool, _ in one} != {tool for tool, _ in other} for one, other in pairs)
     about = {"what": "forged", "outcomes": count, "live": report.is_live, "requests": report.details.get("requests", 0)}
-    return about | world.measure() | {"why": f"{changed} of {len(after)} answers differ; before {at_start}"}
+    why = f"{changed} of {len(pairs)} answers have another tool; nDCG@5 before {at_start}"
+    return about | world.measure() | {"why": why}
 
 
 def strangers(world: World, count: int) -> dict[str, Any]:

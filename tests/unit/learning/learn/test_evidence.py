@@ -8,10 +8,22 @@ from tests.worlds.evidence import said
 
 
 def test_a_caller_counts_for_a_tool_a_few_times_a_day_however_often_it_reports() -> None:
-    flood = [said(1, caller="mallory") for _ in range(10_000)]
-    others = [said(1, caller="ann"), said(2, caller="mallory"), said(1, caller="mallory", days=1)]
-    kept = counted([*flood, *others])
-    assert kept == [*flood[:MAX_OF_A_TOOL], *others]
+    flood = [said(1) for _ in range(10_000)]
+    others = [said(2), said(1, days=1)]
+    assert counted([*flood, *others]) == [*flood[:MAX_OF_A_TOOL], *others]
+
+
+def test_one_caller_of_several_is_no_more_than_half_of_what_counts_for_a_tool() -> None:
+    flood = [said(1, caller="mallory", days=day) for day in range(30) for _ in range(50)]
+    few = [said(1, caller=caller, days=31) for caller in ("ann", "bob", "eve", "dan")]
+    kept = counted([*flood, *few])
+    assert (len(kept), kept[-4:]) == (8, few)
+    assert kept[0].asked_at.day == flood[-1].asked_at.day - 1
+
+
+def test_a_tool_of_which_one_caller_alone_reports_counts_a_little() -> None:
+    flood = [said(1, caller="mallory", days=day) for day in range(30)]
+    assert len(counted([*flood, said(2, caller="ann")])) == MAX_OF_A_TOOL + 1
 
 
 def test_a_caller_counts_so_often_a_day_for_all_tools_together() -> None:

@@ -12,9 +12,9 @@ from tests.worlds.evidence import EAST, said
 def test_the_last_searches_are_held_out_and_nothing_is_learned_of_them() -> None:
     evidence = [said(n, days=n) for n in range(100)]
     first, asked = split(evidence)
-    assert [each.tool_id for each in first] == list(range(75))
-    assert [each.tools for each in asked] == [frozenset({str(n)}) for n in range(75, 100)]
-    assert HELD_OUT == 0.25
+    assert [each.tool_id for each in first] == list(range(80))
+    assert [each.tools for each in asked] == [frozenset({str(n)}) for n in range(80, 100)]
+    assert HELD_OUT == 0.2
 
 
 def test_a_failure_that_came_after_the_split_is_not_learned_from() -> None:

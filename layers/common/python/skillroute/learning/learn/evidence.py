@@ -79,7 +79,8 @@ def counted(evidence: Iterable[Evidence]) -> list[Evidence]:
     """Return the evidence that counts.
 
     What a person marked goes before what programs reported of the same tool and search. A caller counts for a tool
-    `MAX_OF_A_TOOL` times a day, and for all together `MAX_OF_A_DAY` times: a flood says no more than its beginning.
+    `MAX_OF_A_TOOL` times a day, and for all together `MAX_OF_A_DAY` times; and, where there are several callers, for no
+    more than half of what counts for a tool, the newest: a flood says little, however long it lasts.
     """
     found = list(evidence)
     marked = {(each.search, each.tool_id) for each in found if each.source == "person"}
@@ -95,7 +96,23 @@ def counted(evidence: Iterable[Evidence]) -> list[Evidence]:
         of_tool[*day, each.tool_id] += 1
         of_day[day] += 1
         kept.append(each)
-    return kept
+    return _halved(kept)
+
+
+def _halved(evidence: list[Evidence]) -> list[Evidence]:
+    """Return evidence of which no caller of several has more than half for a tool; `MAX_OF_A_TOOL` in any case."""
+    if len({each.caller for each in evidence}) < 2:
+        return evidence
+    of_tool = Counter(each.tool_id for each in evidence)
+    of_caller = Counter((each.tool_id, each.caller) for each in evidence)
+    counts: Counter[tuple[int, str]] = Counter()
+    kept = []
+    for each in reversed(evidence):
+        place = each.tool_id, each.caller
+        if counts[place] < max(MAX_OF_A_TOOL, of_tool[each.tool_id] - of_caller[place]):
+            counts[place] += 1
+            kept.append(each)
+    return kept[::-1]
 
 
 def callers_needed(evidence: Sequence[Evidence]) -> int:

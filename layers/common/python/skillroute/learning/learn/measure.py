@@ -14,7 +14,7 @@ from skillroute.core.ranking.metrics import ndcg, recall
 from skillroute.learning.learn.evidence import Evidence
 from skillroute.search.learned import LearnedRequests
 
-HELD_OUT = 0.25
+HELD_OUT = 0.2
 """The share of searches, the last ones, that are asked again and not learned from."""
 
 MIN_HELD_OUT = 20
