@@ -281,9 +281,8 @@ def main() -> None:
         with imported(judged, args.seed) as data:
             data.parts.live_states._look_every_s = 0.0
             world = World(data, traffic, rng, datetime.now(UTC) - timedelta(days=60))
-            console.print(
-                f"{name}: {len(judged.tools)} tools, {len(traffic.tools)} used, {len(traffic.held_out)} held out"
-            )
+            about = f"{len(judged.tools)} tools, {len(traffic.tools)} used"
+            console.print(f"{name}: {about}, {len(traffic.held_out)} held out")
             start = {"what": "start", "outcomes": 0, "live": False, "requests": 0}
             rows: list[dict[str, Any]] = [start | world.measure()]
             rows += steps(world, args.outcomes, "use")
@@ -291,8 +290,7 @@ def main() -> None:
             rows.append(start | {"what": "a third changed", "outcomes": world.outcomes} | world.measure())
             rows += steps(world, [world.outcomes + more for more in (1000, 3000)], "use again")
             rows += [forge(world, args.forged), strangers(world, args.forged)]
-        for row in rows:
-            results.append({"set": name} | row)
+        results += [{"set": name} | row for row in rows]
         print_table(name, rows)
     save(args, "learning", {"rows": results})
 

@@ -214,12 +214,13 @@ def test_marks_are_written_as_judged_requests(do: Do, requests: Path) -> None:
     assert do("search/forget", query="write a letter") == {"judged": None, "count": 2, "name": "requests.jsonl"}
 
 
-def test_marks_are_outcomes_of_a_person(do: Do, system: System) -> None:
+def test_marks_are_outcomes_of_a_person(database_url: str, edge_indexes: EdgeIndexes, requests: Path) -> None:
     search_id = "6f2c1b0e-8f1d-4a51-9d59-0d6f4f2b7a10"
     marks = [{"search_id": search_id, "tool_id": 1, "outcome": "wrong"}, {"search_id": search_id, "outcome": "wrong"}]
-    answer = do("search/report", outcomes=marks)
-    assert (answer["kept"], answer["accepted"], answer["failed"]) == (True, 1, 1)
-    assert system.rows("SELECT tool_id, outcome, source FROM mcp.outcomes") == [[1, "wrong", "person"]]
+    with lent_system(database_url, edge_indexes, receipts="on") as system:
+        answer = page_of(system, requests).post("/do/search/report", json={"outcomes": marks}).json()
+        assert (answer["kept"], answer["accepted"], answer["failed"]) == (True, 1, 1)
+        assert system.rows("SELECT tool_id, outcome, source FROM mcp.outcomes") == [[1, "wrong", "person"]]
 
 
 @pytest.mark.parametrize(
