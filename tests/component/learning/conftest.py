@@ -74,8 +74,7 @@ class Used:
 
     def asked(self, text: str, *shown: int, **fields: Any) -> UUID:
         """Store the receipt of a search that showed these tools."""
-        fields.setdefault("vector", TABLE[text])
-        return self.system.receipt(text, *shown, model=self.model, **fields)
+        return self.system.receipt(text, *shown, **{"model": self.model, "vector": TABLE.get(text), **fields})
 
     def learn(self, org: str | None = "a", **options: Any) -> LearnReport:
         """Learn, and let this process look at once."""
