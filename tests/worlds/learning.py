@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID, uuid4
@@ -32,6 +31,9 @@ class LearningWorld(Core):
         nth: int = 0,
         door: Door = "http",
         keeps_text: bool = True,
+        model: str | None = None,
+        may_teach: bool = True,
+        content_hash: str = "0" * 64,
     ) -> UUID:
         """Store the receipt of a search that showed these tools, best first, and return the id of the search.
 
@@ -41,13 +43,17 @@ class LearningWorld(Core):
             The name of who asked.
         search_id : UUID, optional
             Of a search with several texts, of which this is the `nth`.
+        model : str, optional
+            Of the vector; with it the tools are shown as they are, unless `content_hash` is given for them.
         """
         search_id = search_id or uuid4()
         self.rows(
             "INSERT INTO mcp.receipts (search_id, nth, org_id, caller, may_teach, door, asked_at, query, query_hash, "
-            "model, vector, shown, no_match) VALUES (:search_id, :nth, :org, :caller, true, :door, "
+            "model, vector, shown, no_match) VALUES (:search_id, :nth, :org, :caller, :may_teach, :door, "
             "now() - make_interval(secs => 86400 * cast(:days_ago AS float8)), :query, :query_hash, :model, "
-            "decode(:vector, 'hex'), cast(:shown AS jsonb), :no_match)",
+            "decode(:vector, 'hex'), (SELECT coalesce(jsonb_agg(jsonb_build_array(s.tool_id, coalesce(t.content_hash, "
+            ":content_hash::text), 0.5) ORDER BY s.place), '[]') FROM unnest(:shown::bigint[]) WITH ORDINALITY "
+            "AS s (tool_id, place) LEFT JOIN mcp.tools t ON t.id = s.tool_id AND :shows_them::boolean), :no_match)",
             search_id=str(search_id),
             nth=nth,
             org=org,
@@ -56,9 +62,12 @@ class LearningWorld(Core):
             days_ago=days_ago,
             query=query if keeps_text else None,
             query_hash=text_hash(query),
-            model=None if vector is None else f"test ({len(vector)} dimensions)",
+            may_teach=may_teach,
+            model=None if vector is None else model or f"test ({len(vector)} dimensions)",
             vector=None if vector is None else to_bytes(vector).hex(),
-            shown=json.dumps([[tool_id, "0" * 64, 0.5] for tool_id in shown]),
+            shown=list(shown),
+            content_hash=content_hash,
+            shows_them=model is not None and content_hash == "0" * 64,
             no_match=no_match,
         )
         return search_id
@@ -88,23 +97,30 @@ class LearningWorld(Core):
         )
 
     def learned(
-        self, *tool_ids: int, org: str | None = None, vector: Sequence[float] = (1.0, 0.0), is_live: bool = True
+        self,
+        *tool_ids: int,
+        org: str | None = None,
+        vector: Sequence[float] = (1.0, 0.0),
+        is_live: bool = True,
+        model: str | None = None,
+        share: float = 0.5,
     ) -> int:
         """Store a state in which each of these tools has one learned request, and return its id."""
         [[state_id]] = self.rows(
             "INSERT INTO mcp.learned_states (org_id, model, is_live, was_better, report) "
             "VALUES (:org, :model, :is_live, true, '{}') RETURNING id",
             org=org,
-            model=f"test ({len(vector)} dimensions)",
+            model=model or f"test ({len(vector)} dimensions)",
             is_live=is_live,
         )
         for tool_id in tool_ids:
             self.rows(
                 "INSERT INTO mcp.learned_requests (state_id, tool_id, nth, vector, share, words, searches, callers) "
-                "VALUES (:state_id, :tool_id, 0, decode(:vector, 'hex'), 0.5, '{}', 3, 3)",
+                "VALUES (:state_id, :tool_id, 0, decode(:vector, 'hex'), :share, '{}', 3, 3)",
                 state_id=state_id,
                 tool_id=tool_id,
                 vector=to_bytes(vector).hex(),
+                share=share,
             )
         return int(state_id)
 

@@ -58,8 +58,18 @@ class Duplicate(Answer):
     score: float
 
 
+class UsedWith(Answer):
+    """A tool that so many tasks called together with another."""
+
+    tool_id: int
+    id: str
+    name: str
+    server: str | None = None
+    searches: int
+
+
 class FoundTool(ToolMatch):
-    """A tool with its schemas; `duplicates` where they were asked for.
+    """A tool with its schemas; `duplicates` and `used_with` where they were asked for.
 
     `needs` are the places of the needs that it serves, where needs were stated.
     """
@@ -67,6 +77,7 @@ class FoundTool(ToolMatch):
     input_schema: dict[str, Any] | None = None
     output_schema: dict[str, Any] | None = None
     duplicates: list[Duplicate] | None = None
+    used_with: list[UsedWith] | None = None
     needs: list[int] = []
 
 

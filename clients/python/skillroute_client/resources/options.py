@@ -67,6 +67,7 @@ class SearchOptions(McpSearchOptions, total=False):
 
     include_schemas: bool | None
     explain: bool | None
+    used_with: bool | None
 
 
 class SearchRequest(SearchOptions, total=False):

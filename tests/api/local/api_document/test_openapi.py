@@ -99,6 +99,7 @@ def test_the_document_says_what_a_search_takes(shared_client: TestClient) -> Non
         "strategy": "hierarchical",
         "explain": False,
         "collapse_duplicates": False,
+        "used_with": False,
         "server": None,
         "format": None,
         "no_match_below": None,

@@ -37,6 +37,21 @@ def test_the_newest_are_asked_of_very_many() -> None:
     assert asked[-1].tools == {"3999"}
 
 
+def test_a_flood_of_one_caller_is_measured_no_more_than_the_next_active_one() -> None:
+    honest = [said(1, caller=caller, days=n / 10) for n in range(100) for caller in ("ann", "bob")]
+    flood = [said(2, caller="mallory", days=n / 200) for n in range(2000)]
+    _, asked = split(sorted([*honest, *flood], key=lambda each: each.asked_at))
+    of_mallory = sum(each.tools == {"2"} for each in asked)
+    assert len(asked) == pytest.approx(3 * of_mallory, abs=2)
+    assert of_mallory >= 20
+
+
+def test_where_several_report_one_alone_is_not_measured() -> None:
+    honest = [said(1, caller="ann", days=n) for n in range(10)]
+    flood = [said(2, caller="mallory", days=20 + n) for n in range(100)]
+    assert split([*honest, *flood])[1] == []
+
+
 def test_nothing_is_held_out_of_too_little() -> None:
     assert split([]) == ([], [])
     first, asked = split([said(1), said(2)])

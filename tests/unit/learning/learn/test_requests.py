@@ -5,7 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from skillroute.learning.learn.requests import FULL_SHARE, HALF_LIFE_DAYS, learned_requests
+from hypothesis import given
+from hypothesis import strategies as st
+from skillroute.core.embedding.model import Vector
+from skillroute.learning.learn.evidence import Evidence, counted
+from skillroute.learning.learn.requests import FULL_SHARE, HALF_LIFE_DAYS, RELATED, learned_requests
 from skillroute.learning.model import MAX_REQUESTS_OF_A_TOOL
 
 from tests.worlds.evidence import EAST, NOON, NORTH, UP, said
@@ -63,11 +67,60 @@ def test_the_share_is_that_of_successes_near_a_request() -> None:
 
 
 def test_failures_of_the_tool_lower_its_share_and_those_of_others_do_not() -> None:
-    good = [said(1, caller=f"{n % 2}") for n in range(3)]
-    bad = [said(1, caller=f"{n % 2}", is_good=False) for n in range(9)]
+    good = [said(1, caller=f"{n % 2}") for n in range(4)]
+    bad = [said(1, caller=f"{n % 2}", is_good=False) for n in range(12)]
     others = [said(2, caller=f"{n % 2}", is_good=False) for n in range(50)]
     [request] = learned_requests([*good, *bad, *others], NOON)
-    assert request.share == pytest.approx(3 / 12 / FULL_SHARE)
+    assert request.share == pytest.approx(4 / 16 / FULL_SHARE)
+
+
+def test_a_flood_of_one_caller_lowers_a_share_by_one_voice() -> None:
+    good = [said(1, caller=caller) for caller in "abc" for _ in range(3)]
+    flood = [said(tool, caller="mallory", is_good=tool != 1) for tool in (1, 2, 3) for _ in range(100)]
+    shares = {request.tool_id: request.share for request in learned_requests([*good, *flood], NOON)}
+    assert shares == {1: pytest.approx(min(1.0, 3 / 4 / FULL_SHARE))}
+
+
+def test_a_caller_has_its_whole_voice_from_three_searches_on() -> None:
+    lone = [said(1, caller="ann") for _ in range(2)] + [said(1, caller="bob")]
+    often = [said(1, caller="eve", is_good=False) for _ in range(60)]
+    [request] = learned_requests([*lone, *often], NOON)
+    assert request.share == pytest.approx(3 / 6 / FULL_SHARE)
+
+
+def test_one_who_called_a_tool_for_something_else_agrees_to_nothing() -> None:
+    flood = [said(1, EAST, caller="mallory") for _ in range(5)]
+    assert learned_requests([*flood, said(1, NORTH, caller="ann")], NOON) == []
+    assert len(learned_requests([*flood, said(1, EAST, caller="ann")], NOON)) == 1
+
+
+directions = st.sampled_from([EAST, NORTH, UP, [0.8, 0.6, 0.0], [0.0, -0.6, 0.8]])
+
+
+@st.composite
+def reports(draw: st.DrawFn, callers: list[str], most: int) -> list[Evidence]:
+    said_of = st.tuples(st.integers(1, 4), directions, st.sampled_from(callers), st.booleans(), st.floats(-40.0, 0.0))
+    return [
+        said(tool, vector, caller=caller, is_good=is_good, days=days)
+        for tool, vector, caller, is_good, days in draw(st.lists(said_of, max_size=most))
+    ]
+
+
+@given(reports(["mallory"], 60), reports(["ann", "bob"], 12))
+def test_whatever_one_caller_of_several_reports_it_is_not_learned_of_that_caller_alone(
+    forged: list[Evidence], honest: list[Evidence]
+) -> None:
+    """Decision 44: what goes into an organisation's state is what two of its callers agree on."""
+    honest = [*honest, said(9, UP, caller="ann")]
+    evidence = counted(sorted([*forged, *honest], key=lambda each: each.asked_at))
+    agreeing: dict[int, list[Vector]] = {}
+    for each in honest:
+        if each.is_good:
+            agreeing.setdefault(each.tool_id, []).append(each.vector)
+    for request in learned_requests(evidence, NOON):
+        assert request.callers >= 2
+        near = [sum(a * b for a, b in zip(request.vector, vector, strict=True)) for vector in agreeing[request.tool_id]]
+        assert max(near) >= RELATED - 1e-5, "nobody else asked for anything like it"
 
 
 def test_what_is_long_ago_counts_less() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from skillroute.core.caller import Caller
@@ -34,10 +34,14 @@ class Nearness(NamedTuple):
 
 
 class LearnedRequests(Protocol):
-    """Learned requests of one organisation, and those of the global catalogue."""
+    """Learned requests of one organisation, and those of the global catalogue, and tools that are used together."""
 
     def near(self, vector: Vector) -> Mapping[str, Nearness]:
         """Return for each tool, by its key in the index, the learned request that is nearest to a query."""
+        ...
+
+    def used_with(self, key: str) -> Sequence[tuple[str, int]]:
+        """Return the tools that tasks called together with one, by their keys, and how many tasks; the most first."""
         ...
 
 

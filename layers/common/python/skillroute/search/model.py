@@ -110,6 +110,7 @@ class SearchRequest(NullIsAbsent, OneNameEach):
         description="Of near-duplicates of one tool from several servers return the best, with the others in its "
         "`duplicates`; what follows takes their places. With `needs` that is done anyway, and this names the others.",
     )
+    used_with: bool = Field(False, description="Name with each result the tools that tasks called together with it.")
     server: ServerNames | None = Field(
         None, description="Only items of this MCP server, or of these; named as hits name theirs, or by its path."
     )
@@ -142,6 +143,8 @@ class SearchRequest(NullIsAbsent, OneNameEach):
             raise ValueError("format mcp always has schemas: leave include_schemas or the format out")
         if self.explain:
             raise ValueError("format mcp cannot explain: leave explain or the format out")
+        if self.used_with:
+            raise ValueError("format mcp has no place for used_with: leave used_with or the format out")
         return self
 
     @property

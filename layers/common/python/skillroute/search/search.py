@@ -34,14 +34,7 @@ from skillroute.search.candidates.servers import offering, unknown_servers
 from skillroute.search.candidates.unembedded import MissingVectors
 from skillroute.search.candidates.visible_skills import keys_of_skills
 from skillroute.search.learned import Learned
-from skillroute.search.model import (
-    DEFAULT_SKILL_THRESHOLD,
-    Mode,
-    SearchRequest,
-    SearchResponse,
-    SkillMatch,
-    ToolMatch,
-)
+from skillroute.search.model import DEFAULT_SKILL_THRESHOLD, Mode, SearchRequest, SearchResponse, SkillMatch, ToolMatch
 from skillroute.search.needs.search import find_for_needs
 from skillroute.search.notes import Notes, searched_text
 from skillroute.search.plan import SearchPlan, skills_where, tools_where, wanted_tools
@@ -139,6 +132,7 @@ class ToolSearch:
             with IndexLease(lent or self._replica, run.watch, run.stale) as index:
                 run.index = index.kind
                 found = self._find_all(run, index, request)
+                found = self._rankings.used_with(run, index, found) if request.used_with else found
         except IndexUnavailable as error:
             run.degrade("index_unavailable", error)
             found = Found(needs=[FoundNeed(need) for need in request.needs or ()])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
@@ -66,19 +66,43 @@ class Verdict:
 
 def split(evidence: Sequence[Evidence]) -> tuple[list[Evidence], list[HeldOut]]:
     """Return the evidence of the first searches in time, and the last searches with the tools that they led to."""
-    good = sorted({(each.asked_at, each.search) for each in evidence if each.is_good})
-    last = good[len(good) - min(int(len(good) * HELD_OUT), MAX_HELD_OUT) :]
-    held_out = {search for _, search in last}
-    since = last[0][0] if last else None
+    good = sorted({(each.asked_at, each.search): each.caller for each in reversed(evidence) if each.is_good}.items())
+    last, asked_of = _last([(search, caller) for (_, search), caller in good])
+    held_out = set(last)
+    since = good[-len(last)][0][0] if last else None
     tools: defaultdict[str, set[str]] = defaultdict(set)
     of_search: dict[str, Evidence] = {}
     for each in evidence:
         if each.search in held_out and each.is_good:
             tools[each.search].add(str(each.tool_id))
             of_search[each.search] = each
-    asked = [HeldOut(of_search[search].text, of_search[search].vector, frozenset(tools[search])) for _, search in last]
+    asked = [HeldOut(of_search[search].text, of_search[search].vector, frozenset(tools[search])) for search in asked_of]
     first = [each for each in evidence if each.search not in held_out and (since is None or each.asked_at <= since)]
     return first, asked
+
+
+def _last(good: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    """Return the last of the successful searches, which come with their callers, and those of them that are measured.
+
+    No caller has more of these than the second most active one: a flood of one caller would else decide alone.
+    """
+    are_several = len({caller for _, caller in good}) > 1
+    most, counts, last = int(len(good) * HELD_OUT), Counter[str](), list[tuple[str, str]]()
+
+    def cap() -> int:
+        return counts.most_common(2)[-1][1] if len(counts) > 1 else 0 if are_several else len(good)
+
+    for each in reversed(good[len(good) - most :]):
+        last.append(each)
+        counts[each[1]] += 1
+        if len(last) >= MAX_HELD_OUT and sum(min(cap(), count) for count in counts.values()) >= MAX_HELD_OUT:
+            break
+    limit, taken, asked = cap(), Counter[str](), []
+    for search, caller in last:
+        taken[caller] += 1
+        if taken[caller] <= limit:
+            asked.append(search)
+    return [search for search, _ in reversed(last)], asked[::-1]
 
 
 def measured(ask: Ask, asked: Sequence[HeldOut], learned: LearnedRequests | None) -> Measures:

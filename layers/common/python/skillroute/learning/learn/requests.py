@@ -24,6 +24,9 @@ HALF_LIFE_DAYS = 30.0
 NEAR = 0.75
 """The cosine from which on searches are of one kind: among them a tool's share is counted."""
 
+RELATED = 0.5
+"""The cosine to their mean from which on searches agree on it: one who called the tool for something else does not."""
+
 FULL_SHARE = 0.5
 """The share of such searches from which on a request counts in full: several tools may serve them."""
 
@@ -88,13 +91,14 @@ def _groups_of(
     for label in range(wanted):
         members = np.flatnonzero(labels == label)
         of_group = [places[member] for member in members]
-        searches = {evidence[place].search for place in of_group}
-        callers = {evidence[place].caller for place in of_group}
-        if len(searches) < MIN_SEARCHES or len(callers) < needed:
-            continue
         mean = (own[members] * own_weights[members, None]).sum(axis=0)
         norm = float(np.linalg.norm(mean))
-        if norm > 0.0:
+        if norm == 0.0:
+            continue
+        agreeing = [place for place in of_group if float(vectors[place] @ mean) >= RELATED * norm]
+        searches = {evidence[place].search for place in agreeing}
+        callers = {evidence[place].caller for place in agreeing}
+        if len(searches) >= MIN_SEARCHES and len(callers) >= needed:
             yield _Group(tool, nth, of_group, mean / norm)
             nth += 1
 
@@ -102,20 +106,26 @@ def _groups_of(
 def _shares(groups: Sequence[_Group], evidence: Sequence[Evidence], vectors: Floats, weights: Floats) -> list[float]:
     """Return for each group which share of the searches near its mean went to its tool, by their weights.
 
-    Successes of all tools count, and failures of its own.
+    Successes of all tools count, and failures of its own. Callers have a voice each, in full from `MIN_SEARCHES`
+    searches on: one who reports more than all others together says no more than each of them.
     """
     tools = np.array([each.tool_id for each in evidence])
     is_good = np.array([each.is_good for each in evidence])
+    _, callers = np.unique([each.caller for each in evidence], return_inverse=True)
     shares: list[float] = []
     for start in range(0, len(groups), _ROWS_AT_ONCE):
         some = groups[start : start + _ROWS_AT_ONCE]
         is_near = np.array([group.mean for group in some]) @ vectors.T >= NEAR
         for group, near in zip(some, is_near, strict=True):
             near[group.places] = True
-            own = near & (tools == group.tool)
-            good = float(weights[own & is_good].sum())
-            rivals = float(weights[near & (is_good | (tools == group.tool))].sum())
-            shares.append(good / rivals if rivals else 0.0)
+            own = tools == group.tool
+            rivals = np.flatnonzero(near & (is_good | own))
+            heard = np.bincount(callers[rivals], weights[rivals])
+            good = np.bincount(callers[rivals], weights[rivals] * (own & is_good)[rivals])
+            voices = np.minimum(heard, MIN_SEARCHES)
+            said = np.divide(good, heard, out=np.zeros_like(good), where=heard > 0.0)
+            total = float(voices.sum())
+            shares.append(float((said * voices).sum()) / total if total else 0.0)
     return shares
 
 

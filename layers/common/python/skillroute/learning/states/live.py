@@ -92,5 +92,6 @@ class LiveStates:
             return _Known(versions, None, now)
         from skillroute.learning.states.matrix import RequestMatrix  # noqa: PLC0415 - numpy, where it is needed
 
-        rows = states.vectors([version.id for version in versions])
-        return _Known(versions, RequestMatrix(rows) if rows else None, now)
+        ids = [version.id for version in versions]
+        rows, pairs = states.vectors(ids), states.pairs(ids)
+        return _Known(versions, RequestMatrix(rows, pairs) if rows or pairs else None, now)

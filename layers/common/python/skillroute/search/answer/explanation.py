@@ -149,6 +149,18 @@ class Duplicate(BaseModel):
     score: float
 
 
+class UsedWith(BaseModel):
+    """A tool that tasks called together with a result."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tool_id: int
+    id: str
+    name: str
+    server: str | None
+    searches: int = Field(description="How many tasks called both.")
+
+
 class ExplainedMatch(ToolMatch):
     """A result of `GET /api/v1/search/tools` where `explain` is asked for."""
 
@@ -162,10 +174,15 @@ class DetailedTool(EnrichedTool):
     duplicates: list[Duplicate] | None = Field(
         None, description="With `collapse_duplicates`: near-duplicates of other servers, the best first; else null."
     )
+    used_with: list[UsedWith] | None = Field(
+        None,
+        exclude_if=lambda found: found is None,
+        description="With `used_with`: up to three tools that tasks called together with it; else left out.",
+    )
 
 
 class DetailedSearchResponse(SearchResponse):
-    """The answer of `POST /api/v1/search` where `explain` or `collapse_duplicates` is asked for."""
+    """The answer of `POST /api/v1/search` where `explain`, `collapse_duplicates` or `used_with` is asked for."""
 
     tools: Sequence[DetailedTool]
     explain: SearchExplanation | None = Field(None, description="With `explain`; else null.")

@@ -25,7 +25,7 @@ def asks_for_more(request: SearchRequest) -> bool:
 
 
 def _asks_for_details(request: SearchRequest) -> bool:
-    return request.explain or request.collapse_duplicates
+    return request.explain or request.collapse_duplicates or request.used_with
 
 
 def size_beside(found: Found) -> int:
@@ -34,15 +34,17 @@ def size_beside(found: Found) -> int:
     explained = [explanation.model_dump() for explanation in found.explained]
     of_all = found.explanation.model_dump() if found.explanation else None
     needs = [[need.text, need.explanation and need.explanation.model_dump()] for need in found.needs]
-    return size_of([duplicates, explained, of_all, list(found.unknown_servers), needs])
+    together = [each.model_dump() for tools in found.used_with for each in tools]
+    return size_of([duplicates, explained, of_all, list(found.unknown_servers), needs, together])
 
 
 def with_more(answer: SearchResponse, request: SearchRequest, found: Found) -> SearchResponse:
     """Return an answer with what was asked for beside it; of the details of hits either both or neither are there."""
     limits: dict[str, Any] = {} if request.server is None else {"unknown_servers": list(found.unknown_servers)}
+    together = [[*tools] for tools in found.used_with] if request.used_with else [None] * len(found.hits)
     if request.needs is not None:
         shown = [[*map(_duplicate, hit.duplicates)] if request.collapse_duplicates else None for hit in found.hits]
-        return with_needs(answer, found, duplicates=shown).model_copy(update=limits)
+        return with_needs(answer, found, duplicates=shown, used_with=together).model_copy(update=limits)
     if not _asks_for_details(request):
         return LimitedSearchResponse.model_construct(**dict(answer), **limits)
     explained: Iterable[ToolExplanation | None] = found.explained or [None] * len(found.hits)
@@ -51,8 +53,9 @@ def with_more(answer: SearchResponse, request: SearchRequest, found: Found) -> S
             **dict(tool),
             explain=explanation,
             duplicates=[*map(_duplicate, hit.duplicates)] if request.collapse_duplicates else None,
+            used_with=others,
         )
-        for tool, explanation, hit in zip(answer.tools, explained, found.hits, strict=True)
+        for tool, explanation, hit, others in zip(answer.tools, explained, found.hits, together, strict=True)
     ]
     fields = dict(answer) | {"tools": tools, "explain": found.explanation} | limits
     kind = LimitedDetailedSearchResponse if limits else DetailedSearchResponse

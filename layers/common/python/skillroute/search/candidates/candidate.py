@@ -10,7 +10,7 @@ from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import Caller
 from skillroute.core.documents.collection import Collection
 from skillroute.core.documents.index.port import SearchedIndex
-from skillroute.search.answer.explanation import SearchExplanation, ToolExplanation
+from skillroute.search.answer.explanation import SearchExplanation, ToolExplanation, UsedWith
 from skillroute.search.candidates.registered_servers import RegisteredServer, RegisteredServers
 from skillroute.search.candidates.retrieve import Candidate, Ranking
 from skillroute.search.candidates.visible_skills import tool_count, unseen
@@ -74,6 +74,7 @@ class Found:
     needs: Sequence[FoundNeed] = ()
     serves: Sequence[Sequence[int]] = ()
     explained_need: Sequence[int | None] = ()
+    used_with: Sequence[Sequence[UsedWith]] = ()
 
 
 def with_payloads(index: SearchedIndex, collection: Collection, candidates: Sequence[Candidate]) -> list[Hit]:

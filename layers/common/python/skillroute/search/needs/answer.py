@@ -69,13 +69,17 @@ class NeedsSearchResponse(SearchResponse):
     )
 
 
-def with_needs(answer: SearchResponse, found: Found, *, duplicates: Sequence[Any]) -> NeedsSearchResponse:
+def with_needs(
+    answer: SearchResponse, found: Found, *, duplicates: Sequence[Any], used_with: Sequence[Any]
+) -> NeedsSearchResponse:
     """Return an answer with what is said of needs beside it.
 
     Parameters
     ----------
     duplicates : sequence
         For each item its near-duplicates as they are shown, or None.
+    used_with : sequence
+        For each item the tools that are used with it, or None.
     """
     explained: Sequence[ToolExplanation | None] = found.explained or [None] * len(found.hits)
     tools = [
@@ -83,10 +87,11 @@ def with_needs(answer: SearchResponse, found: Found, *, duplicates: Sequence[Any
             **dict(tool),
             needs=list(serves),
             duplicates=others,
+            used_with=together,
             explain=None if explanation is None else NeedExplanation.model_construct(**dict(explanation), need=best),
         )
-        for tool, serves, others, explanation, best in zip(
-            answer.tools, found.serves, duplicates, explained, found.explained_need, strict=True
+        for tool, serves, others, together, explanation, best in zip(
+            answer.tools, found.serves, duplicates, used_with, explained, found.explained_need, strict=True
         )
     ]
     fields = dict(answer) | {"tools": tools, "metadata": _metadata(answer.metadata, found)}

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
+from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.model import IndexFilter
+from skillroute.core.documents.visibility import visible_to
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
-from skillroute.core.errors.model import DependencyUnavailable, EmbeddingUnavailable
+from skillroute.core.errors.model import DependencyUnavailable, EmbeddingUnavailable, IndexUnavailable
 from skillroute.core.reranking.port import Reranker, no_reranker
 from skillroute.search import plan
+from skillroute.search.answer.explanation import UsedWith
+from skillroute.search.candidates.candidate import Found
 from skillroute.search.candidates.retrieve import LexicalRanking, Ranking, SemanticRanking
 from skillroute.search.learned import Learned, LearnedRequests
 from skillroute.search.ranking.hybrid import HybridRanking
 from skillroute.search.ranking.rerank import RerankStage
 from skillroute.search.run import ToolSearchRun
+
+MAX_USED_WITH = 3
+"""Tools that are named with a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +87,28 @@ class Rankings:
         try:
             return self.learned.of(run.caller, index.model)
         except DependencyUnavailable as error:
-            run.degrade("learned_unavailable", error)
+            if "learned_unavailable" not in run.degraded:  # it is asked for twice where a search names `used_with`
+                run.degrade("learned_unavailable", error)
             return None
+
+    def used_with(self, run: ToolSearchRun, index: LentIndex, found: Found) -> Found:
+        """Return what was found with the tools that are used with each result, of those that the caller may see."""
+        try:
+            learned = self._learned(run, index)
+            keys = [hit.candidate.key for hit in found.hits]
+            pairs = {key: () if learned is None else learned.used_with(key) for key in keys}
+            others = sorted({other for of_tool in pairs.values() for other, _ in of_tool})
+            payloads = index.payloads(TOOL_DOCUMENTS, others) if others else {}
+        except IndexUnavailable as error:
+            run.degrade("learned_unavailable", error)
+            return replace(found, used_with=[[] for _ in found.hits])
+        visible = visible_to(run.caller).any_of["org_id"]
+        seen = {key: payload for key, payload in payloads.items() if payload["org_id"] in visible}
+        together = [
+            [_used_with(other, seen[other], tasks) for other, tasks in pairs[key] if other in seen][:MAX_USED_WITH]
+            for key in keys
+        ]
+        return replace(found, used_with=together)
 
     def _rerank(self, run: ToolSearchRun, index: LentIndex, query: str) -> RerankStage | None:
         if run.search_mode != "hybrid_rerank":
@@ -89,3 +118,8 @@ class Rankings:
             run.degrade("reranker_unavailable", no_reranker())
             return None
         return RerankStage(run, index, self.reranker, query, self.rerank_timeout_s)
+
+
+def _used_with(key: str, payload: Mapping[str, Any], tasks: int) -> UsedWith:
+    server = payload["server"] or None
+    return UsedWith(tool_id=payload["db_id"], id=key, name=payload["name"], server=server, searches=tasks)
