@@ -46,10 +46,16 @@ def test_a_flood_of_one_caller_is_measured_no_more_than_the_next_active_one() ->
     assert of_mallory >= 20
 
 
-def test_where_several_report_one_alone_is_not_measured() -> None:
+def test_a_flood_is_measured_no_more_than_the_second_most_active_caller() -> None:
     honest = [said(1, caller="ann", days=n) for n in range(10)]
     flood = [said(2, caller="mallory", days=20 + n) for n in range(100)]
-    assert split([*honest, *flood])[1] == []
+    _, asked = split([*honest, *flood])
+    assert sorted(min(each.tools) for each in asked) == ["1", "1", "2", "2"]
+
+
+def test_callers_who_search_once_are_measured_together() -> None:
+    first, asked = split([said(n, caller=f"caller {n}", days=n) for n in range(100)])
+    assert (len(first), len(asked)) == (80, 20)
 
 
 def test_nothing_is_held_out_of_too_little() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from statistics import fmean
 from typing import Any
 
@@ -15,7 +16,7 @@ from skillroute.learning.learn.evidence import Evidence
 from skillroute.search.learned import LearnedRequests
 
 HELD_OUT = 0.2
-"""The share of searches, the last ones, that are asked again and not learned from."""
+"""The share of each caller's searches, the last ones, that are asked again and not learned from."""
 
 MIN_HELD_OUT = 20
 MAX_HELD_OUT = 400
@@ -65,44 +66,50 @@ class Verdict:
 
 
 def split(evidence: Sequence[Evidence]) -> tuple[list[Evidence], list[HeldOut]]:
-    """Return the evidence of the first searches in time, and the last searches with the tools that they led to."""
-    good = sorted({(each.asked_at, each.search): each.caller for each in reversed(evidence) if each.is_good}.items())
-    last, asked_of = _last([(search, caller) for (_, search), caller in good])
-    held_out = set(last)
-    since = good[-len(last)][0][0] if last else None
-    tools: defaultdict[str, set[str]] = defaultdict(set)
+    """Return the evidence of each caller's first searches, and the last searches with the tools that they led to.
+
+    No caller has more of the last than the second most active one: a flood would else decide alone, or push those of
+    others out of what is measured.
+    """
+    of_caller: defaultdict[str, dict[str, datetime]] = defaultdict(dict)
+    for each in evidence:
+        if each.is_good:
+            of_caller[each.caller][each.search] = each.asked_at
+    last = sorted(
+        (asked_at, search, caller)
+        for caller, most in _quotas({caller: len(found) for caller, found in of_caller.items()}).items()
+        for search, asked_at in sorted(of_caller[caller].items(), key=lambda found: found[::-1])[-most:]
+    )[-MAX_HELD_OUT:]
+    since: dict[str, datetime] = {}
+    for asked_at, _, caller in last:
+        since.setdefault(caller, asked_at)
+    tools: dict[str, set[str]] = {search: set() for _, search, _ in last}
     of_search: dict[str, Evidence] = {}
     for each in evidence:
-        if each.search in held_out and each.is_good:
+        if each.is_good and each.search in tools:
             tools[each.search].add(str(each.tool_id))
             of_search[each.search] = each
-    asked = [HeldOut(of_search[search].text, of_search[search].vector, frozenset(tools[search])) for search in asked_of]
-    first = [each for each in evidence if each.search not in held_out and (since is None or each.asked_at <= since)]
+    asked = [
+        HeldOut(of_search[search].text, of_search[search].vector, frozenset(found)) for search, found in tools.items()
+    ]
+    first = [
+        each
+        for each in evidence
+        if each.search not in tools and (each.caller not in since or each.asked_at <= since[each.caller])
+    ]
     return first, asked
 
 
-def _last(good: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    """Return the last of the successful searches, which come with their callers, and those of them that are measured.
-
-    No caller has more of these than the second most active one: a flood of one caller would else decide alone.
-    """
-    are_several = len({caller for _, caller in good}) > 1
-    most, counts, last = int(len(good) * HELD_OUT), Counter[str](), list[tuple[str, str]]()
-
-    def cap() -> int:
-        return counts.most_common(2)[-1][1] if len(counts) > 1 else 0 if are_several else len(good)
-
-    for each in reversed(good[len(good) - most :]):
-        last.append(each)
-        counts[each[1]] += 1
-        if len(last) >= MAX_HELD_OUT and sum(min(cap(), count) for count in counts.values()) >= MAX_HELD_OUT:
-            break
-    limit, taken, asked = cap(), Counter[str](), []
-    for search, caller in last:
-        taken[caller] += 1
-        if taken[caller] <= limit:
-            asked.append(search)
-    return [search for search, _ in reversed(last)], asked[::-1]
+def _quotas(searches: Mapping[str, int]) -> dict[str, int]:
+    """Return how many searches of each caller are held out, of those that have any."""
+    most = sorted(searches.values())[-2:][0] if searches else 0
+    quotas, carried = {}, 0.0
+    for caller, count in sorted(searches.items()):
+        # Callers who search once or twice have their part together.
+        carried += min(count, most) * HELD_OUT
+        quotas[caller] = min(count, int(carried + 1e-9))
+        carried -= quotas[caller]
+    return {caller: count for caller, count in quotas.items() if count}
 
 
 def measured(ask: Ask, asked: Sequence[HeldOut], learned: LearnedRequests | None) -> Measures:
