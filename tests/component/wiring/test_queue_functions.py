@@ -164,4 +164,4 @@ def test_the_relay_publishes_what_waits(load: Load, parts: Parts) -> None:
 
     assert report["published"] >= 2
     assert report["failed"] == []
-    assert {each["queue"]: each["dead"] for each in report["depths"]} == {"classify": 0, "aggregate": 0}
+    assert {each["queue"]: each["dead"] for each in report["depths"]} == {"classify": 0, "aggregate": 0, "learn": 0}

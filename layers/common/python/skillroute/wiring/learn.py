@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from skillroute.core.settings import LearningScheduleSettings
 from skillroute.wiring.parts import CoreParts
 
 if TYPE_CHECKING:
@@ -19,6 +20,16 @@ def make_learn(core: CoreParts) -> Learn:
     from skillroute.learning.learn.learn import Learn
 
     return Learn(core.database, core.query_embedder.model, lambda org_id, model: _ask_as(core, org_id, model))
+
+
+def queues_due(core: CoreParts) -> Mapping[str, Callable[[], int]]:
+    """Return the relay's step that queues the learning of organisations; none without queues."""
+    every_h = core.of(LearningScheduleSettings).learn_every_h
+    if core.queue is None or every_h == 0:
+        return {}
+    from skillroute.learning.learn.runs import QueueLearning
+
+    return {"queue learning": QueueLearning(core.storage, every_h=every_h)}
 
 
 def _ask_as(core: CoreParts, org_id: str | None, model: EmbeddingModel) -> Ask:

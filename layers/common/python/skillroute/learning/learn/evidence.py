@@ -70,10 +70,6 @@ class EvidenceRepository:
             for search_id, nth, asked_at, text, vector, _, tool_id, caller, outcome, source in reversed(rows)
         ]
 
-    def organisations(self, *, every_s: float, limit: int) -> list[str | None]:
-        """Return organisations with new outcomes that have not learned for so many seconds, the most outcomes first."""
-        return [org for org, _ in self._run("organisations_to_learn", every_s=every_s, limit=limit)]
-
 
 def counted(evidence: Iterable[Evidence]) -> list[Evidence]:
     """Return the evidence that counts.
