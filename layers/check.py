@@ -29,6 +29,7 @@ EVENTS = {
     "skills": "skills_list.json",
     "classify": "sqs_classify.json",
     "aggregate": "sqs_aggregate.json",
+    "learn": "sqs_learn.json",
     "relay": "schedule_relay.json",
 }
 

@@ -42,7 +42,7 @@ KEPT = (
         "catalog_put",
         "servers_put",
     ),
-    *("skills_create", "skills_list", "sqs_classify", "sqs_aggregate", "schedule_relay"),
+    *("skills_create", "skills_list", "sqs_classify", "sqs_aggregate", "sqs_learn", "schedule_relay"),
 )
 """The events that are files as well: what README and the layers' check name, and one of each trigger."""
 
@@ -63,6 +63,8 @@ _MESSAGES: dict[str, list[tuple[Any, int]]] = {
     ],
     "sqs_classify_poisoned": [("not JSON", 1), ({"skill_id": "communication"}, 2), ({"tool_id": 1.5}, 3)],
     "sqs_aggregate": [({"skill_id": "calendar_management"}, 1), ({"skill_id": "communication"}, 1)],
+    "sqs_learn": [({"org_id": "acme"}, 1)],
+    "sqs_learn_poisoned": [({"org_id": ""}, 1)],
     "sqs_aggregate_mixed": [
         ({"skill_id": "communication"}, 1),
         ({"skill_id": 7}, 4),

@@ -186,6 +186,9 @@ SIGNED = (
     # One of the two skills does not exist, which is no failure: there is nothing to be done.
     Step("aggregate", "sqs_aggregate", None, _failed()),
     Step("aggregate", "sqs_aggregate_mixed", None, _failed(message_id(1))),
+    # Nothing waits for it, as nobody reported an outcome: there is nothing to be done.
+    Step("learn", "sqs_learn", None, _failed()),
+    Step("learn", "sqs_learn_poisoned", None, _failed(message_id(0))),
     Step("relay", "schedule_relay", None, lambda report: report["failed"] == []),
     Step("skills", "suggestions_list", 200, lambda found: isinstance(found, list)),
     Step("skills", "suggestions_groups", 200, lambda found: isinstance(found, list)),

@@ -25,7 +25,7 @@ SUBJECTS: dict[str, tuple[type[Settings], ...]] = {
     "Skills": (settings.SkillMakingSettings,),
     "Search": (settings.RankingSettings,),
     "Reranking": (settings.RerankSettings,),
-    "Receipts and learning": (settings.ReceiptSettings,),
+    "Receipts and learning": (settings.ReceiptSettings, settings.LearningScheduleSettings),
     "Search of mail": (settings.MailSearchSettings,),
     "Queues and notifications": (settings.QueueSettings,),
     "Web": (settings.WebSettings,),

@@ -99,6 +99,7 @@ _CASES = (
     Case("catalog", "catalog_put"),
     Case("classify", "sqs_classify", 600),
     Case("aggregate", "sqs_aggregate", 600),
+    Case("learn", "sqs_learn"),
     Case("relay", "schedule_relay", 600),
 )
 

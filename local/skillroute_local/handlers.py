@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from skillroute.core.queue.consumer import Consumer
 
 # The logical ids in template.yaml, which is what `sam local` calls the functions.
-_FUNCTIONS = ("ClassifyFunction", "AggregateFunction", "RelayFunction")
+_FUNCTIONS = ("ClassifyFunction", "AggregateFunction", "LearnFunction", "RelayFunction")
 
 _CONNECT_TIMEOUT_S = 2.0
-_READ_TIMEOUT_S = 180.0  # a cold container, and then the longest timeout of a function
+_READ_TIMEOUT_S = 540.0  # a cold container, and then the longest timeout of a function
 
 
 class HandlerFailed(LocalError):
@@ -26,24 +26,25 @@ class HandlerFailed(LocalError):
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """The handlers of the three functions that no request reaches."""
+    """The handlers of the four functions that no request reaches."""
 
     classify: Consumer
     aggregate: Consumer
+    learn: Consumer
     relay: Consumer
 
     @classmethod
     def of_this_process(cls) -> Handlers:
         """Return handlers over the database of the environment."""
         from skillroute.core.settings import LocalSettings  # noqa: PLC0415
-        from skillroute.wiring import Parts, aggregate_handler, classify_handler, relay_handler  # noqa: PLC0415
+        from skillroute.wiring import Parts, aggregate_handler, classify_handler, learn_handler, relay_handler  # noqa: PLC0415
 
         from skillroute_local.background import Background  # noqa: PLC0415
 
         # Consumers do not wait while what their batch made room for is published (docs/adr/0028): this process lives
         # on. On Lambda nothing does once a batch is answered.
         parts = Parts(LocalSettings.load(), defer=Background)
-        return cls(classify_handler(parts=parts), aggregate_handler(parts=parts), relay_handler(parts=parts))
+        return cls(*(make(parts=parts) for make in (classify_handler, aggregate_handler, learn_handler, relay_handler)))
 
     @classmethod
     def behind(cls, endpoint: str) -> Handlers:

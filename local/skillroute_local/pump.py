@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from skillroute.core.errors.model import ConfigurationError, SkillrouteError
 from skillroute.core.observability import logger
-from skillroute.core.queue.work import WorkQueue
+from skillroute.core.queue.work import WorkQueue, queues
+from skillroute.learning.queues import LEARN
 from skillroute.skills.queues import AGGREGATE, CLASSIFY
 
 from skillroute_local.handlers import Handlers
@@ -34,6 +35,7 @@ RELAY_EVERY_S = 15.0
 """Oftener than EventBridge, which goes by the minute: a run costs some milliseconds, and somebody watches."""
 
 _BATCH = 10
+_BATCHES = {LEARN: 1}  # one organisation takes as long as ten tools
 # Nobody waits at the queue: a receiver that is killed while it does would take messages along with it, and they would
 # come again only after the visibility timeout. So an empty queue is asked now and then, more and more seldom.
 _MIN_REST_S = 0.05
@@ -104,7 +106,7 @@ class QueueLoop(Loop):
         try:
             answer = self._client.receive_message(
                 QueueUrl=self._url,
-                MaxNumberOfMessages=_BATCH,
+                MaxNumberOfMessages=_BATCHES.get(self._queue, _BATCH),
                 WaitTimeSeconds=0,
                 MessageSystemAttributeNames=["All"],
             )
@@ -170,7 +172,7 @@ def start_loops(
     handlers: Handlers, client: Any, urls: Mapping[WorkQueue, str], stop: threading.Event, *, relay_every_s: float
 ) -> list[Loop]:
     """Start a loop for each queue and one for the relay."""
-    by_queue = {CLASSIFY: handlers.classify, AGGREGATE: handlers.aggregate}
+    by_queue = {CLASSIFY: handlers.classify, AGGREGATE: handlers.aggregate, LEARN: handlers.learn}
     loops: list[Loop] = [RelayLoop(handlers.relay, stop, every_s=relay_every_s)]
     loops += [QueueLoop(queue, client, urls[queue], handler, stop) for queue, handler in by_queue.items()]
     for loop in loops:
@@ -202,16 +204,12 @@ def _pump(stop: threading.Event, relay_every_s: float, lambda_endpoint: str | No
     from skillroute.core.settings import QueueSettings  # noqa: PLC0415 (loaded when the signals are taken care of)
 
     settings = QueueSettings.load()
-    endpoint, classify, aggregate = (
-        settings.sqs_endpoint_url,
-        settings.classify_queue_url,
-        settings.aggregate_queue_url,
-    )
-    if not endpoint or not classify or not aggregate:
-        raise ConfigurationError("the pump needs SKILLROUTE_SQS_ENDPOINT_URL and the URLs of both queues")
+    given = {queue: url for queue in queues() if (url := getattr(settings, f"{queue}_queue_url"))}
+    if not settings.sqs_endpoint_url or len(given) < len(queues()):
+        raise ConfigurationError("the pump needs SKILLROUTE_SQS_ENDPOINT_URL and the URLs of all queues")
     handlers = Handlers.behind(lambda_endpoint) if lambda_endpoint else Handlers.of_this_process()
-    urls = {CLASSIFY: classify, AGGREGATE: aggregate}
-    loops = start_loops(handlers, sqs_client(endpoint), urls, stop, relay_every_s=relay_every_s)
+    client = sqs_client(settings.sqs_endpoint_url)
+    loops = start_loops(handlers, client, given, stop, relay_every_s=relay_every_s)
     stop.wait()
     _finish(loops)
     # Not through the interpreter's own end, which waits for receivers that wait for messages. Nothing is lost: what was

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from werkzeug.serving import BaseWSGIServer
 
 REGION = "us-east-1"
-QUEUES = ("skillroute-classify", "skillroute-aggregate")
+QUEUES = ("skillroute-classify", "skillroute-aggregate", "skillroute-learn")
 VISIBILITY_TIMEOUT_S = 180
 _LOADED_WITHIN_S = 60.0
 

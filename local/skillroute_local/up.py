@@ -41,7 +41,7 @@ _OPTIMISE_ABOVE = 5_000
 _FIRST_SEARCH = "schedule a meeting with John tomorrow"
 _COMMAND = shlex.quote(str(Path(sys.executable).with_name("skillroute")))
 
-_NO_QUEUES = {"classify_queue_url": None, "aggregate_queue_url": None}
+_NO_QUEUES = {"classify_queue_url": None, "aggregate_queue_url": None, "learn_queue_url": None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def test_commands_here_need_no_token(locked: Up, tmp_path: Path) -> None:
 
     assert (imported.returncode, imported.stderr.count("401")) == (0, 0)
     assert "imported" in {tool["name"] for tool in json.loads(searched.stdout)["tools"]}
-    assert {each["queue"] for each in json.loads(status.stdout)["queues"]} == {"classify", "aggregate"}
+    assert {each["queue"] for each in json.loads(status.stdout)["queues"]} == {"classify", "aggregate", "learn"}
     assert json.loads(verified.stdout)["ok"] is True
 
 

@@ -15,7 +15,10 @@ Make = Callable[..., AbstractContextManager[World]]
 
 # What a start alone can break: code, layers, settings. What functions do, and how they start where tokens vouch, is
 # walked through warm containers.
-_INVOKED = ("catalog_put", "skills_create", "sqs_classify", "sqs_aggregate", "schedule_relay", "search", "mcp_call")
+_INVOKED = (
+    *("catalog_put", "skills_create", "sqs_classify", "sqs_aggregate", "sqs_learn", "schedule_relay", "search"),
+    "mcp_call",
+)
 
 
 def test_each_function_starts_and_answers_when_aws_signatures_vouch(

@@ -7,11 +7,13 @@ from typing import Any
 from unittest.mock import patch
 
 from skillroute.core.errors.model import ConfigurationError
+from skillroute.core.queue.work import queues
 from skillroute.core.settings import (
     AggregateSettings,
     CatalogSettings,
     ClassifySettings,
     CoreSettings,
+    LearnSettings,
     McpSettings,
     RelaySettings,
     SearchSettings,
@@ -27,6 +29,7 @@ SETTINGS: dict[str, type[CoreSettings]] = {
     "Mcp": McpSettings,
     "Classify": ClassifySettings,
     "Aggregate": AggregateSettings,
+    "Learn": LearnSettings,
     "Relay": RelaySettings,
 }
 HTTP = {"Search", "Catalog", "Skills", "Mcp"}
@@ -35,6 +38,7 @@ READERS = {"Search", "Mcp"}
 SENDERS = set(SETTINGS) - READERS
 TELLERS = SENDERS - {"Catalog"}
 TIMEOUT_S = {"Search": 15, "Mcp": 15, "Catalog": 29, "Skills": 29, "Classify": 60, "Aggregate": 60, "Relay": 55}
+TIMEOUT_S["Learn"] = 420
 ONLY_LOCAL = {"SKILLROUTE_DATABASE_URL", "SKILLROUTE_JWT_KEYS", "SKILLROUTE_SQS_ENDPOINT_URL"}
 NOT_OURS = {"POWERTOOLS_METRICS_NAMESPACE"}
 
@@ -107,7 +111,7 @@ def check_layers(stack: Stack) -> None:
             "DependenciesLayer": True,
             "InferenceLayer": with_server or name != "Aggregate",
             "IndexLayer": with_server
-            or name in READERS
+            or name in READERS | {"Learn"}
             or (in_postgres and name in {"Catalog", "Skills", "Classify", "Relay"}),
             "QdrantLayer": with_server,
         }
@@ -146,9 +150,9 @@ def check_settings(stack: Stack) -> None:
         unknown = {each for each in variables if _field(each) not in model.model_fields} - NOT_OURS
         assert not unknown, f"{name} does not read {unknown}"
         assert variables["POWERTOOLS_METRICS_NAMESPACE"] == "skillroute", name
-        queues = {each for each in variables if each.endswith("_QUEUE_URL")}
-        expected = {"SKILLROUTE_CLASSIFY_QUEUE_URL", "SKILLROUTE_AGGREGATE_QUEUE_URL"} if name in SENDERS else set()
-        assert queues == expected, name
+        used = {each for each in variables if each.endswith("_QUEUE_URL")}
+        expected = {f"SKILLROUTE_{each.upper()}_QUEUE_URL" for each in queues()} if name in SENDERS else set()
+        assert used == expected, name
         assert ("SKILLROUTE_NOTIFICATION_TOPIC_ARN" in variables) == (name in TELLERS), name
         # What sam local can set and AWS must not.
         local = {each for each in ONLY_LOCAL if _field(each) in model.model_fields}
@@ -159,6 +163,8 @@ def check_settings(stack: Stack) -> None:
         required, admins = stack.parameters["JwtRequireOrg"] == "true", stack.parameters["AdminRoleArns"]
         assert getattr(settings, "jwt_require_org", required) is required, name
         assert getattr(settings, "iam_admins", admins) == admins, name
+        hours = float(stack.parameters["LearnEveryHours"])
+        assert getattr(settings, "learn_every_h", hours) == hours, name
         for whose in ("caller", "organisation"):
             budget = float(stack.parameters[f"Budget{whose.capitalize()}"])
             assert getattr(settings, f"budget_{whose}", budget) == budget, name

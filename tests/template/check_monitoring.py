@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from skillroute.core.observability import Metric
+from skillroute.core.relay import Relay
 
 from tests.template.check_functions import functions
 from tests.template.check_queues import MAX_RECEIVES
@@ -15,6 +17,8 @@ from tests.template.stack import MONITORING, ROOT, Json, Stack, references
 
 _DIMENSIONS = [{"Name": "service", "Value": "skillroute"}]
 _OURS = "skillroute"  # the stack's name
+LEARN_AGE_S = 4 * 3600
+"""The age of a message of the learn queue that is an alarm: no caller waits for it."""
 
 
 def _watched(stack: Stack) -> Iterator[tuple[str, str, str]]:
@@ -94,11 +98,13 @@ def _expected(stack: Stack) -> dict[str, Rings]:
         "DatabaseUnavailableAlarm": Rings("Sum", too_many, 5, 300, 2, 2),
         "RelayAlarm": Rings("Sum", too_few, 1, silence),
     }
-    for name in ("Classify", "Aggregate"):
+    for name, oldest in (("Classify", age), ("Aggregate", age), ("Learn", LEARN_AGE_S)):
         expected[f"{name}DeadLettersAlarm"] = Rings("Maximum", too_many, 1)
-        expected[f"{name}QueueAgeAlarm"] = Rings("Maximum", too_many, age, 300, 3, 3)
+        expected[f"{name}QueueAgeAlarm"] = Rings("Maximum", too_many, oldest, 300, 3, 3)
+    # What failed to learn comes again after 42 minutes.
+    seldom = {"Relay": failures, "Learn": 3600}
     for name in functions(stack):
-        expected[f"{name}ErrorsAlarm"] = Rings("Sum", too_many, 1, failures if name == "Relay" else 300, 2, 3)
+        expected[f"{name}ErrorsAlarm"] = Rings("Sum", too_many, 1, seldom.get(name, 300), 2, 3)
     return expected
 
 
@@ -133,8 +139,15 @@ def check_alarms_ring_when_they_should(stack: Stack) -> None:
 
 def check_a_poisoned_message_is_no_alarm_before_it_is_given_up(stack: Stack) -> None:
     parameter = stack.source["Parameters"]["QueueAgeAlarmS"]
-    slowest = max(each.get("VisibilityTimeout", 30) for each in stack.of_type("AWS::SQS::Queue").values())
-    assert parameter["Default"] > MAX_RECEIVES * slowest
+    waits = {name: each.get("VisibilityTimeout", 30) for name, each in stack.of_type("AWS::SQS::Queue").items()}
+    assert MAX_RECEIVES * waits.pop("LearnQueue") < LEARN_AGE_S
+    assert parameter["Default"] > MAX_RECEIVES * max(waits.values())
+
+
+def check_the_relay_takes_no_message_for_lost_that_is_still_tried(stack: Stack) -> None:
+    after_s = inspect.signature(Relay).parameters["again_after_s"].default
+    for name, queue in stack.of_type("AWS::SQS::Queue").items():
+        assert after_s > MAX_RECEIVES * queue.get("VisibilityTimeout", 30), name
 
 
 def check_alarms_tell(stack: Stack) -> None:

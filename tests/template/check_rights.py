@@ -11,8 +11,8 @@ from tests.template.stack import Json, Stack
 
 _XRAY = "arn:aws:iam::aws:policy/AWSXrayWriteOnlyAccess"
 _NETWORK = "arn:aws:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole"
-_QUEUES = {"ClassifyQueue.Arn", "AggregateQueue.Arn"}
-_EMBEDS = {"Search", "Mcp", "Catalog", "Skills", "Classify", "Relay"}
+_QUEUES = {"ClassifyQueue.Arn", "AggregateQueue.Arn", "LearnQueue.Arn"}
+_EMBEDS = {"Search", "Mcp", "Catalog", "Skills", "Classify", "Learn", "Relay"}
 _CHATS = {"Skills", "Classify"}
 _WHO = ("Owner", "Writer", "Reader")
 _OF_NO_RESOURCE = {"bedrock:Rerank"}
@@ -59,7 +59,7 @@ def check_functions_may_do_what_they_do(stack: Stack) -> None:
         assert rights.pop("sqs:SendMessage", set()) == (_QUEUES if name in SENDERS else set()), name
         assert rights.pop("sns:Publish", set()) == ({"Notifications"} if name in TELLERS else set()), name
         for action in ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"):
-            reads = {f"{name}Queue.Arn"} if name in {"Classify", "Aggregate"} else set()
+            reads = {f"{name}Queue.Arn"} if name in {"Classify", "Aggregate", "Learn"} else set()
             assert rights.pop(action, set()) == reads, name
         logins, users = _logins(stack, name)
         assert rights.pop("rds-db:connect", set()) == users, name
@@ -133,7 +133,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def check_nobody_else_may_call(stack: Stack) -> None:
-    """Only this API, the two queues and the schedule call functions, and always by the alias."""
+    """Only this API, the queues and the schedule call functions, and always by the alias."""
     callers: dict[str, Json] = stack.of_type("AWS::Lambda::Permission")
     called = set()
     for name, permission in callers.items():

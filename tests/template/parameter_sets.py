@@ -34,6 +34,7 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
         "Receipts": "without-texts",
         "ReceiptsDays": "400",
         "LearnGlobalFrom": "everyone",
+        "LearnEveryHours": "6",
         "Index": "embedded",
         "NoMatchBelow": "0.1",
         "RerankProvider": "bedrock",

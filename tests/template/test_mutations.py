@@ -51,6 +51,12 @@ MUTATIONS: list[tuple[str, str, Change]] = [
     ),
     ("check_queues_wait_six_times_their_functions_timeout", LEAST, properties("AggregateFunction", "Timeout", 61)),
     ("check_queues_wait_six_times_their_functions_timeout", LEAST, properties("ClassifyFunction", "Events")),
+    (
+        "check_the_relay_takes_no_message_for_lost_that_is_still_tried",
+        LEAST,
+        properties("LearnQueue", "VisibilityTimeout", 5400),
+    ),
+    ("check_mappings", LEAST, properties("LearnFunction", "Events/Queue/Properties/BatchSize", 10)),
     ("check_mappings", LEAST, properties("ClassifyFunction", "Events/Queue/Properties/FunctionResponseTypes", [])),
     (
         "check_mappings",

@@ -34,8 +34,8 @@ _APPROVED: dict[str, _Field] = {
     "undo": (_TEXT, _ROUTE),
 }
 _GIVEN_UP: dict[str, _Field] = {
-    "queue": ({"type": "string", "enum": ["classify", "aggregate"]}, "The queue whose message was given up."),
-    "key": (_TEXT, "What the work was about: the id of a tool or of a skill; absent where it cannot be read."),
+    "queue": ({"type": "string", "enum": ["classify", "aggregate", "learn"]}, "The queue whose message was given up."),
+    "key": (_TEXT, "What the work was about: a tool, a skill or an organisation; absent where it is unreadable."),
     "message_id": (_TEXT, "SQS's id of a message that cannot be read."),
     "tool_name": (_MAYBE, "The tool's name, where it is one and is known."),
     "attempts": (_NUMBER, "How often it was tried."),

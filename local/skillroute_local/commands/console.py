@@ -52,7 +52,7 @@ def console(
 
     Queues and failed work are shown for the Skillroute that runs here. Those of one elsewhere are shown
     where SKILLROUTE_DATABASE_URL or SKILLROUTE_DATABASE_SECRET_ARN names its database, and
-    SKILLROUTE_CLASSIFY_QUEUE_URL and the other three its queues.
+    SKILLROUTE_CLASSIFY_QUEUE_URL and the other five its queues.
     """
     from skillroute_local.console.serving import Target, new_key, serve, whole_app  # noqa: PLC0415 (0.3 s)
     from skillroute_local.loopback import listen  # noqa: PLC0415

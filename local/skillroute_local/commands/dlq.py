@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from skillroute.core.queue.dead_letters import DeadLetters, GivenUp
 
 app = typer.Typer(
-    help="Work that was given up: tools that could not be classified, and skills that could not be aggregated.\n\n"
+    help="Work that was given up: tools that could not be classified, skills that could not be aggregated, and "
+    "organisations that could not learn from their use.\n\n"
     "A message that fails five times goes to the dead-letter queue. `list` says why, `redrive` tries again once the "
     "cause is gone, `drop` deletes messages that lead nowhere.\n\n"
     "Texts that the embedding model does not take are given up at once, and found by their words only. `refused` says "
@@ -106,7 +107,7 @@ def redrive(
     queue: Queue = None,
     keys: Annotated[
         list[str] | None,
-        typer.Argument(help="Of tools or skills, as `list` shows them; default: all of the queue.", show_default=False),
+        typer.Argument(help="Tools, skills or organisations, as `list` has them; default: all.", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -56,7 +56,7 @@ DATABASE = (
 
 QUEUES = (
     f"{DATABASE}\n\nThe queues of another database are named by SKILLROUTE_CLASSIFY_QUEUE_URL, "
-    "SKILLROUTE_AGGREGATE_QUEUE_URL, SKILLROUTE_CLASSIFY_DLQ_URL and SKILLROUTE_AGGREGATE_DLQ_URL."
+    "SKILLROUTE_AGGREGATE_QUEUE_URL and SKILLROUTE_LEARN_QUEUE_URL, and their dead letters by the same with _DLQ_URL."
 )
 """The same, of those that use queues."""
 

@@ -48,9 +48,9 @@ def status(url: Url = None, token: Token = None, sign_region: SignRegion = None,
     scope admin that belong to no organisation.
 
     The queues are those of the Skillroute that runs here. Those of one elsewhere are shown when
-    SKILLROUTE_CLASSIFY_QUEUE_URL and SKILLROUTE_AGGREGATE_QUEUE_URL name them, with their dead letters where
-    SKILLROUTE_CLASSIFY_DLQ_URL and SKILLROUTE_AGGREGATE_DLQ_URL do. What waits and what was given up stands in the
-    database: it is shown where SKILLROUTE_DATABASE_URL or SKILLROUTE_DATABASE_SECRET_ARN names that as well.
+    SKILLROUTE_CLASSIFY_QUEUE_URL, SKILLROUTE_AGGREGATE_QUEUE_URL and SKILLROUTE_LEARN_QUEUE_URL name them, with their
+    dead letters where the same with _DLQ_URL do. What waits and what was given up stands in the database: it is shown
+    where SKILLROUTE_DATABASE_URL or SKILLROUTE_DATABASE_SECRET_ARN names that as well.
     """
     called = url_of(url)
     with client_for(url, token, sign_region) as client:

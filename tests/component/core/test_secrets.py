@@ -71,7 +71,7 @@ def repeating_server() -> Iterator[StubServer]:
     server.close()
 
 
-@pytest.mark.parametrize("function", ["search", "catalog", "skills", "classify", "aggregate", "relay"])
+@pytest.mark.parametrize("function", ["search", "catalog", "skills", "classify", "aggregate", "learn", "relay"])
 def test_a_database_that_is_away(function: str) -> None:
     written = run(function, SKILLROUTE_DATABASE_URL=CLOSED)
     assert "cannot be reached" in written

@@ -6,17 +6,22 @@ import json
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
+from uuid import UUID
 
 import pytest
-from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.caller import LAPTOP, Caller, Scope
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import WorkQueue
-from skillroute.core.settings import LocalSettings
+from skillroute.core.settings import LearnSettings, LocalSettings
+from skillroute.learning.outcomes.report import Reported
+from skillroute.learning.queues import LEARN
+from skillroute.learning.states.repository import StateRepository
+from skillroute.search.model import SearchRequest
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import Assignment, NewSkill
 from skillroute.skills.queues import AGGREGATE, CLASSIFY
-from skillroute.wiring import Parts
+from skillroute.wiring import Parts, learn_handler
 from skillroute_local.lambda_events import Invocation
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 
@@ -156,6 +161,47 @@ def test_the_classify_function_gives_each_tool_the_skill_of_its_organisation(loa
     assert given == [{"communication/acme"}, {"communication/globex"}, {"communication"}]
 
 
+def use(parts: Parts, org: str, searches: int) -> None:
+    """Let members of an organisation search, and call the second tool."""
+    for number in range(searches):
+        # A caller counts for a tool three times a day.
+        caller = Caller(org_id=org, name=f"caller {number // 3}", scopes=frozenset({Scope.SEARCH}))
+        request = SearchRequest(query=f"pass the news on to colleague {number % 4}", limit=3)
+        found = parts.tool_search.search(request, caller, door="http")
+        parts.learning.report([Reported(UUID(found.metadata.search_id), "succeeded", 2)], caller)
+    assert parts.receipts is not None
+    assert parts.receipts.flush()
+
+
+def test_the_learn_function_learns_with_its_own_settings_and_takes_its_work_off(load: Load, parts: Parts) -> None:
+    write(parts, 3)
+    use(parts, "acme", 80)
+    assert call(load("relay"), "schedule_relay")["due"] == 1
+    assert waiting(parts, LEARN) == ["org/acme"]
+
+    own = Parts(LearnSettings.load())
+    try:
+        assert learn_handler(parts=own)(event("sqs_learn"), Invocation("skillroute", 60)) == {"batchItemFailures": []}
+    finally:
+        own.close()
+
+    assert waiting(parts, LEARN) == []
+    [state] = parts.database.read(lambda session: StateRepository(session).list("acme"))
+    assert (state.requests > 0, state.report["searches"], state.report["held_out"] >= 20) == (True, 80, True)
+    assert call(load("relay"), "schedule_relay")["due"] == 0
+
+
+def test_the_learn_function_is_done_with_an_organisation_that_has_too_little_to_learn_from(
+    load: Load, parts: Parts
+) -> None:
+    write(parts, 3)
+    use(parts, "acme", 2)
+    assert call(load("relay"), "schedule_relay")["due"] == 1
+    assert call(load("learn"), "sqs_learn") == {"batchItemFailures": []}
+    assert waiting(parts, LEARN) == []
+    assert call(load("relay"), "schedule_relay")["due"] == 0
+
+
 def test_the_relay_publishes_what_waits(load: Load, parts: Parts) -> None:
     write(parts, 2)
     parts.database.transact(lambda session: OutboxRepository(session).publish_all_again())
@@ -164,4 +210,4 @@ def test_the_relay_publishes_what_waits(load: Load, parts: Parts) -> None:
 
     assert report["published"] >= 2
     assert report["failed"] == []
-    assert {each["queue"]: each["dead"] for each in report["depths"]} == {"classify": 0, "aggregate": 0}
+    assert {each["queue"]: each["dead"] for each in report["depths"]} == {"classify": 0, "aggregate": 0, "learn": 0}

@@ -244,7 +244,7 @@ def queues(aws: str) -> Iterator[dict[str, str]]:
         client.send_message(QueueUrl=urls[name], MessageBody="{}")
     yield {
         f"SKILLROUTE_{name.upper()}_{kind}_URL": urls[f"skillroute-{name}{suffix}"]
-        for name in ("classify", "aggregate")
+        for name in ("classify", "aggregate", "learn")
         for kind, suffix in (("QUEUE", ""), ("DLQ", "-dlq"))
     }
     for url in urls.values():
@@ -262,12 +262,13 @@ class TestStatus:
             done = cli(home, "status", "--json", "--url", gateway.url, **deployment.settings, **queues)
 
         assert (done.returncode, done.stderr) == (0, "")
-        classify, aggregate = json.loads(done.stdout)["queues"]
+        classify, aggregate, learn = json.loads(done.stdout)["queues"]
         assert classify.pop("oldest_s") >= 0
         work, none = {"waiting": 1, "given_up": 0}, {"waiting": 0, "given_up": 0, "oldest_s": 0}
         still = {"under_way": 0, "delayed": 0}
         assert classify == {"queue": "classify", "ready": 1, "dead_letters": 0} | work | still
         assert aggregate == {"queue": "aggregate", "ready": 0, "dead_letters": 2} | none | still
+        assert learn == {"queue": "learn", "ready": 0, "dead_letters": 0} | none | still
 
     def test_shows_queues_without_their_database(
         self, environment: dict[str, str], queues: dict[str, str], home: Path
@@ -277,9 +278,9 @@ class TestStatus:
             closed = {"SKILLROUTE_DATABASE_URL": "postgresql://a:b@127.0.0.1:1/c"}
             away = cli(home, "status", "--url", gateway.url, **environment, **queues, **closed)
 
-        rows = [line.split()[-2:] for line in alone.stdout.splitlines()[-7:]]
+        rows = [line.split()[-3:] for line in alone.stdout.splitlines()[-7:]]
         assert (alone.returncode, alone.stderr) == (0, "")
-        assert rows == [["-", "-"], ["-", "-"], ["-", "-"], ["1", "0"], ["0", "0"], ["0", "0"], ["0", "2"]]
+        assert rows == [["-"] * 3] * 3 + [["1", "0", "0"], ["0"] * 3, ["0"] * 3, ["0", "2", "0"]]
         assert (away.returncode, away.stdout) == (0, alone.stdout)
         assert away.stderr == "the database cannot be asked: PostgreSQL at 127.0.0.1:1 cannot be reached\n"
 
@@ -292,7 +293,7 @@ class TestStatus:
 
         assert (nobody.returncode, half.returncode) == (0, 0)
         assert nobody.stderr.startswith("the queues cannot be asked: SQS cannot be reached: ")
-        assert "SKILLROUTE_AGGREGATE_QUEUE_URL go together" in half.stderr
+        assert "SKILLROUTE_LEARN_QUEUE_URL go together" in half.stderr
         assert nobody.stdout == half.stdout
         assert "dead letters" not in nobody.stdout
 

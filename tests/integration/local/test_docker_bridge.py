@@ -127,7 +127,7 @@ class TestHost:
         self.docker(tmp_path, monkeypatch, f"""echo '[{{"Subnet": "127.0.0.0/8", "Gateway": "{BRIDGE}"}}]'""")
         identity_provider = free_port()
         names = {"SKILLROUTE_JWT_ISSUER": f"http://127.0.0.1:{identity_provider}/", "SKILLROUTE_JWT_AUDIENCE": "a"}
-        queues = ("SQS_ENDPOINT", "CLASSIFY_QUEUE", "CLASSIFY_DLQ", "AGGREGATE_QUEUE", "AGGREGATE_DLQ")
+        queues = ("SQS_ENDPOINT", "CLASSIFY_QUEUE", "CLASSIFY_DLQ", "AGGREGATE_QUEUE", "AGGREGATE_DLQ", "LEARN_QUEUE")
         here = {f"SKILLROUTE_{each}_URL": f"http://127.0.0.1:{echo}/1/q" for each in queues}
         database = {"SKILLROUTE_DATABASE_URL": f"postgresql://a:b@127.0.0.1:{echo}/c"}
 

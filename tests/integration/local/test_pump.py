@@ -344,7 +344,7 @@ class TestTheProcess:
         del env["SKILLROUTE_SQS_ENDPOINT_URL"]
         with Pump(env):
             line = eventually(lambda: capfd.readouterr().err, "it says what is missing")
-        assert line == ("skillroute pump: the pump needs SKILLROUTE_SQS_ENDPOINT_URL and the URLs of both queues\n")
+        assert line == ("skillroute pump: the pump needs SKILLROUTE_SQS_ENDPOINT_URL and the URLs of all queues\n")
 
     def is_decided(self, world: World, tool_id: int) -> bool:
         """Whether a classifier has decided on a tool."""

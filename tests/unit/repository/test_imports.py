@@ -199,6 +199,7 @@ BUDGETS = {
     "skills": HEAVY,
     "classify": HEAVY | WEB,
     "aggregate": HEAVY | WEB,
+    "learn": HEAVY | WEB,
     "relay": HEAVY | WEB,
 }
 # Secrets and a database that nobody has: starting reads and opens nothing.

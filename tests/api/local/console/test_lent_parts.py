@@ -49,7 +49,7 @@ def work_of(page: TestClient) -> dict[str, Any]:
 
 def test_what_waits_is_counted(page: TestClient, queued: System) -> None:
     queued.put("water", "mow")
-    [classify, aggregate] = work_of(page)["queues"]
+    [classify, aggregate, _] = work_of(page)["queues"]
     assert (classify["queue"], classify["waiting"], classify["given_up"]) == ("classify", 2, 0)
     assert (aggregate["queue"], aggregate["waiting"]) == ("aggregate", 0)
     assert work_of(page)["given_up"] == []

@@ -303,6 +303,8 @@ REFUSED = [
     (_OUTCOME.format_map(_OUTCOME_OF | {"outcome": "nothing_fits"}), "outcomes_of_a_tool_or_of_none"),
     (_STATE.format("NULL"), "learned_states_live"),
     (_STATE.format("''"), "learned_states_org_not_blank"),
+    ("INSERT INTO mcp.learning_runs VALUES ('', now())", "learning_runs_org_not_blank"),
+    ("INSERT INTO mcp.learning_runs VALUES (NULL, now()), (NULL, now())", "learning_runs_of_org"),
     (_STATE.format("NULL").replace("(org_id", "(id, org_id")
      .replace("VALUES (", "OVERRIDING SYSTEM VALUE VALUES (1, ").replace("true, true", "false, true"),
      "learned_states_pkey"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from skillroute.core.errors.model import InvalidInput
 from skillroute.core.queue.messages import key_of, message_of
 from skillroute.core.queue.work import OutboxEntry, WorkQueue, queues
+from skillroute.learning.queues import LEARN
 from skillroute.skills.model import id_in_key, skill_key
 from skillroute.skills.queues import AGGREGATE, CLASSIFY
 
@@ -20,6 +21,8 @@ ORGANISATIONS = st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 def test_each_queue_has_its_field() -> None:
     assert message_of(OutboxEntry(CLASSIFY, "7", None)) == {"tool_id": 7}
     assert message_of(OutboxEntry(AGGREGATE, "files", "acme")) == {"skill_id": "files"}
+    assert message_of(OutboxEntry(LEARN, "org/acme", "acme")) == {"org_id": "acme"}
+    assert message_of(OutboxEntry(LEARN, "global", None)) == {"org_id": None}
 
 
 @given(st.from_regex(r"[a-z][a-z0-9_]{0,63}", fullmatch=True), st.none() | st.text(ORGANISATIONS, min_size=1))
@@ -57,6 +60,10 @@ def test_the_key_of_every_skill_comes_through(skill_id: str, org_id: str | None)
         (AGGREGATE, '{"skill_id": "files/a\\ud800"}', "skill_id"),
         (AGGREGATE, '{"skill_id": "Files"}', "skill_id"),
         (AGGREGATE, '{"skill_id": "files\\n"}', "skill_id"),
+        (LEARN, '{"org_id": ""}', "org_id"),
+        (LEARN, '{"org_id": 7}', "org_id"),
+        (LEARN, '{"org_id": "a\\u0000"}', "org_id"),
+        (LEARN, '{"org_id": "\\ud800"}', "org_id"),
     ],
 )
 def test_what_is_no_message_is_refused(queue: WorkQueue, body: str, field: str) -> None:

@@ -10,8 +10,8 @@ from skillroute.core.queue.work import WorkQueue, queue_named, queues
 
 
 def test_every_slice_declares_its_own() -> None:
-    assert queues() == ("classify", "aggregate")
-    assert [each.holds for each in queues()] == ["tools", "skills"]
+    assert queues() == ("classify", "aggregate", "learn")
+    assert [each.holds for each in queues()] == ["tools", "skills", "organisations"]
 
 
 def test_one_is_found_by_its_name() -> None:
@@ -29,4 +29,5 @@ def test_a_copy_is_the_same_queue(queue: WorkQueue) -> None:
 
 @pytest.mark.parametrize("queue", queues())
 def test_a_key_is_read_back_from_its_message(queue: WorkQueue) -> None:
-    assert queue.key_of(queue.value_of("7" if queue == "classify" else "files/acme")) in {"7", "files/acme"}
+    key = {"classify": "7", "aggregate": "files/acme", "learn": "org/acme"}[queue]
+    assert queue.key_of(queue.value_of(key)) == key

@@ -46,6 +46,8 @@ class RelayReport:
         Work whose message should long have been done.
     lost : int
         Tools without a decision and that waited nowhere.
+    due : int
+        Work that was queued because its time had come.
     published, pruned : int
         Messages sent; changes of items that are gone, forgotten, and other rows that were too old.
     index_lag : int or None
@@ -58,6 +60,7 @@ class RelayReport:
     embedded: int = 0
     again: int = 0
     lost: int = 0
+    due: int = 0
     published: int = 0
     pruned: int = 0
     index_lag: int | None = None
@@ -85,6 +88,8 @@ class Relay:
         Brings an index server up to date within some seconds, and returns its lag before. None for embedded replicas.
     prunes : mapping of str to callable
         Delete what else is too old, by the names of the steps; each returns how many rows, of a bounded number.
+    queues_due : mapping of str to callable
+        Queue work whose time has come, by the names of the steps; each returns how much.
     again_after_s, lost_after_s : float
         After how long work that was published, and a tool that waits nowhere, are queued again: much longer than a
         message takes through all its attempts, or waits in a long queue.
@@ -103,6 +108,7 @@ class Relay:
         *,
         catch_up: Callable[[float], int] | None = None,
         prunes: Mapping[str, Callable[[], int]] = MappingProxyType({}),
+        queues_due: Mapping[str, Callable[[], int]] = MappingProxyType({}),
         again_after_s: float = 4 * 3600.0,
         lost_after_s: float = 600.0,
         prune_after_s: float = 7 * 86_400.0,
@@ -116,6 +122,7 @@ class Relay:
         self._embed_missing = embed_missing
         self._catch_up = catch_up
         self._prunes = prunes
+        self._queues_due = queues_due
         self._again_after_s = again_after_s
         self._lost_after_s = lost_after_s
         self._prune_after_s = prune_after_s
@@ -152,6 +159,9 @@ class Relay:
         for name, prune in self._prunes.items():
             with _Step(name, report):
                 report.pruned += prune()
+        for name, queue_due in self._queues_due.items():
+            with _Step(name, report):
+                report.due += queue_due()
         with _Step("measure", report):
             report.depths = self._database.read(lambda session: OutboxRepository(session).depths())
             _observe(report)
@@ -201,7 +211,7 @@ class _Step:
 def _observe(report: RelayReport) -> None:
     gauge(Metric.OUTBOX_WAITING, sum(depth.waiting for depth in report.depths))
     gauge(Metric.OUTBOX_DEAD, sum(depth.dead for depth in report.depths))
-    gauge(Metric.OUTBOX_OLDEST, max((depth.oldest_s for depth in report.depths), default=0.0))
+    gauge(Metric.OUTBOX_OLDEST, max((depth.oldest_s for depth in report.depths if depth.queue.is_urgent), default=0.0))
     if report.index_lag is not None:
         gauge(Metric.INDEX_LAG, report.index_lag)
 
@@ -213,6 +223,7 @@ def _log(report: RelayReport) -> None:
             "embedded": report.embedded,
             "again": report.again,
             "lost": report.lost,
+            "due": report.due,
             "published": report.published,
             "pruned": report.pruned,
             "index_lag": report.index_lag,

@@ -12,6 +12,7 @@ from skillroute.core.settings import (
     AggregateSettings,
     CatalogSettings,
     ClassifySettings,
+    LearnSettings,
     McpSettings,
     RelaySettings,
     SearchSettings,
@@ -32,6 +33,7 @@ __all__ = [
     "aggregate_handler",
     "catalog_app",
     "classify_handler",
+    "learn_handler",
     "make_chat_model",
     "make_classifier",
     "make_embedder",
@@ -90,6 +92,14 @@ def aggregate_handler(settings: AggregateSettings | None = None, parts: Parts | 
 
     parts = parts or Parts(settings or AggregateSettings.load())
     return aggregate_consumer(parts.aggregate_skill, parts.failed_work, parts.after_commit)
+
+
+def learn_handler(settings: LearnSettings | None = None, parts: Parts | None = None) -> Consumer:
+    """Return what handles batches of the learn queue."""
+    from skillroute.learning.learn.consumer import learn_consumer
+
+    parts = parts or Parts(settings or LearnSettings.load())
+    return learn_consumer(lambda key: parts.run_learning(key), parts.failed_work, parts.after_commit)
 
 
 def relay_handler(settings: RelaySettings | None = None, parts: Parts | None = None) -> Consumer:

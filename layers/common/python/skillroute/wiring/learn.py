@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from skillroute.core.settings import LearningScheduleSettings
 from skillroute.wiring.parts import CoreParts
 
 if TYPE_CHECKING:
@@ -21,6 +22,16 @@ def make_learn(core: CoreParts) -> Learn:
     return Learn(core.database, core.query_embedder.model, lambda org_id, model: _ask_as(core, org_id, model))
 
 
+def queues_due(core: CoreParts) -> Mapping[str, Callable[[], int]]:
+    """Return the relay's step that queues the learning of organisations; none without queues."""
+    every_h = core.of(LearningScheduleSettings).learn_every_h
+    if core.queue is None or every_h == 0:
+        return {}
+    from skillroute.learning.learn.runs import QueueLearning
+
+    return {"queue learning": QueueLearning(core.storage, every_h=every_h)}
+
+
 def _ask_as(core: CoreParts, org_id: str | None, model: EmbeddingModel) -> Ask:
     from skillroute.core.caller import Caller, Scope
     from skillroute.core.embedding.query import QueryEmbedder
@@ -33,7 +44,7 @@ def _ask_as(core: CoreParts, org_id: str | None, model: EmbeddingModel) -> Ask:
     def ask(searched: HeldOut, learned: LearnedRequests | None) -> Sequence[str]:
         # Where texts are left out, meaning alone is measured: a word that is in no tool stands for the text.
         text = searched.text or "\N{WORD JOINER}0"
-        embedder = core.query_embedder if searched.text else QueryEmbedder(_Known(model, searched.vector))
+        embedder = core.query_embedder if searched.text else QueryEmbedder(_Known(model, list(searched.vector)))
         search = make_tool_search(core, RecentSearches(), None, _Fixed(learned), embedder)
         request = SearchRequest(query=text[:1000], limit=5, include_schemas=False)
         return [tool.id for tool in search.search(request, caller, door=None).tools]

@@ -13,6 +13,7 @@ from skillroute.core.notification.port import Notifier
 from skillroute.core.queue.port import Queue
 from skillroute.core.reranking.port import Reranker
 from skillroute.core.settings import ClassifierSettings, EmbeddingSettings, QueueSettings, RerankSettings
+from skillroute.learning.queues import LEARN
 from skillroute.skills.classification.classifiers.port import Classifier
 from skillroute.skills.queues import AGGREGATE, CLASSIFY
 from skillroute.wiring.secrets import make_api_key
@@ -121,15 +122,22 @@ def make_reranker(settings: RerankSettings) -> Reranker | None:
 
 def make_queue(settings: QueueSettings) -> Queue | None:
     """Return the configured queues, None when there are none. Nothing is connected yet."""
-    if not settings.classify_queue_url and not settings.aggregate_queue_url:
+    urls = {
+        CLASSIFY: settings.classify_queue_url,
+        AGGREGATE: settings.aggregate_queue_url,
+        LEARN: settings.learn_queue_url,
+    }
+    given = {queue: url for queue, url in urls.items() if url}
+    if not given:
         return None
-    if not (settings.classify_queue_url and settings.aggregate_queue_url):
-        raise ConfigurationError("SKILLROUTE_CLASSIFY_QUEUE_URL and SKILLROUTE_AGGREGATE_QUEUE_URL go together")
+    if len(given) < len(urls):
+        names = [f"SKILLROUTE_{queue.upper()}_QUEUE_URL" for queue in urls]
+        raise ConfigurationError(f"{', '.join(names[:-1])} and {names[-1]} go together")
     from skillroute.core.queue.sqs import SqsQueue
 
-    dead = {CLASSIFY: settings.classify_dlq_url, AGGREGATE: settings.aggregate_dlq_url}
+    dead = {CLASSIFY: settings.classify_dlq_url, AGGREGATE: settings.aggregate_dlq_url, LEARN: settings.learn_dlq_url}
     return SqsQueue(
-        {CLASSIFY: settings.classify_queue_url, AGGREGATE: settings.aggregate_queue_url},
+        given,
         dead_letter_urls={name: url for name, url in dead.items() if url},
         endpoint_url=settings.sqs_endpoint_url,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillroute.core.documents.index.giving_way import LentInTurn
-from skillroute.core.settings import SearchSettings
+from skillroute.core.settings import RankingSettings, RerankSettings, SearchSettings
 from skillroute.wiring.parts import CoreParts
 
 if TYPE_CHECKING:
@@ -28,12 +28,16 @@ def make_tool_search(
     learned: Learned | None = None,
     embedder: QueryEmbedder | None = None,
 ) -> ToolSearch:
-    """Return the search for tools and skills; an embedder takes the place of the process's own."""
+    """Return the search for tools and skills; an embedder takes the place of the process's own.
+
+    A process whose settings know no reranker, such as that which learns, serves `hybrid_rerank` as hybrid.
+    """
     from skillroute.search.answer.schemas import SchemaLoader
     from skillroute.search.candidates.unembedded import MissingVectors
     from skillroute.search.search import ToolSearch
 
-    settings = core.of(SearchSettings)
+    settings = core.of(RankingSettings)
+    reranking = settings if isinstance(settings, RerankSettings) else None
     return ToolSearch(
         LentInTurn(core.replica, core.turns),
         embedder or core.query_embedder,
@@ -42,8 +46,8 @@ def make_tool_search(
         default_ranking=settings.default_mode,
         hybrid_skill_weight=settings.hybrid_skill_weight,
         no_match_below=settings.no_match_below,
-        reranker=core.reranker,
-        rerank_timeout_s=settings.rerank_timeout_s,
+        reranker=core.reranker if reranking else None,
+        rerank_timeout_s=reranking.rerank_timeout_s if reranking else 0.0,
         recent=recent,
         learned=learned,
         receipts=receipts,

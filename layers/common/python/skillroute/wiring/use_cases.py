@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skillroute.core.recent_searches import RecentSearches
     from skillroute.core.relay import Relay
     from skillroute.learning.learn.learn import Learn
+    from skillroute.learning.learn.runs import RunLearning
     from skillroute.learning.receipts.recorder import ReceiptRecorder
     from skillroute.learning.states.live import LiveStates
     from skillroute.registry.search.search import RegistrySearch
@@ -165,6 +166,12 @@ class Parts(CoreParts):
         return make_learn(self)
 
     @cached_property
+    def run_learning(self) -> RunLearning:
+        from skillroute.learning.learn.runs import RunLearning
+
+        return RunLearning(self.database, self.learn)
+
+    @cached_property
     def batch_search(self) -> BatchSearch:
         from skillroute.wiring.search import make_batch_search
 
@@ -207,6 +214,7 @@ class Parts(CoreParts):
     def relay(self) -> Relay:
         from skillroute.core.relay import Relay
         from skillroute.skills.classification.lost_tools import QueueLostTools
+        from skillroute.wiring.learn import queues_due
         from skillroute.wiring.receipts import prune_receipts
 
         settings = self.of(RelaySettings)
@@ -219,6 +227,7 @@ class Parts(CoreParts):
             self.embed_missing,
             catch_up=self.catch_up if settings.writers_fill_index else None,
             prunes={"prune receipts": lambda: prune_receipts(self)},
+            queues_due=queues_due(self),
         )
 
     @cached_property

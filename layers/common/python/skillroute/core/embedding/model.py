@@ -61,11 +61,16 @@ def to_bytes(vector: Sequence[float]) -> bytes:
 
 def from_bytes(data: bytes) -> Vector:
     """Unpack what `to_bytes` packed."""
-    packed = array("f")
-    packed.frombytes(data)
+    return packed(data).tolist()
+
+
+def packed(data: bytes) -> array[float]:
+    """Return what `to_bytes` packed in four bytes a number: a list takes eight times as much."""
+    floats = array("f")
+    floats.frombytes(data)
     if sys.byteorder == "big":
-        packed.byteswap()
-    return packed.tolist()
+        floats.byteswap()
+    return floats
 
 
 def normalise(vector: Sequence[float]) -> Vector | None:

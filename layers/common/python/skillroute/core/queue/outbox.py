@@ -40,7 +40,7 @@ class OutboxDepth:
 
 
 class OutboxRepository:
-    """Work that waits, one row for each tool or skill. Triggers write it; see migration 0003."""
+    """Work that waits, one row for each tool, skill or organisation. Triggers write most of it; see migration 0003."""
 
     def __init__(self, connection: Session) -> None:
         self._run = connection.run

@@ -44,7 +44,7 @@ class DeadLetter:
 
 
 class Queue(Protocol):
-    """The two queues. Every method raises `QueueUnavailable`."""
+    """The queues. Every method raises `QueueUnavailable`."""
 
     def send(
         self,

@@ -34,6 +34,8 @@ class WorkQueue(str):
     names : Names
     failed_metric : Metric or None
         Counts work of it that failed, in addition to what is counted of every queue.
+    is_urgent : bool
+        Whether the relay measures how old its work becomes; not where no caller waits for it.
     """
 
     place: int
@@ -43,6 +45,7 @@ class WorkQueue(str):
     value_of: Callable[[str], object]
     names: Names
     failed_metric: Metric | None
+    is_urgent: bool
 
     def __new__(
         cls,
@@ -55,11 +58,12 @@ class WorkQueue(str):
         value_of: Callable[[str], object] = str,
         names: Names = lambda session, keys: {},
         failed_metric: Metric | None = None,
+        is_urgent: bool = True,
     ) -> Self:
         queue = super().__new__(cls, name)
         queue.place, queue.holds, queue.field = place, holds, field
         queue.key_of, queue.value_of = key_of, value_of
-        queue.names, queue.failed_metric = names, failed_metric
+        queue.names, queue.failed_metric, queue.is_urgent = names, failed_metric, is_urgent
         return queue
 
     @property

@@ -12,7 +12,7 @@ from skillroute.core.settings.database import DatabaseSettings, MigrationSetting
 from skillroute.core.settings.embedding import EmbeddingSettings
 from skillroute.core.settings.index import IndexSettings
 from skillroute.core.settings.language_models import ClassifierSettings
-from skillroute.core.settings.learning import ReceiptSettings
+from skillroute.core.settings.learning import LearningScheduleSettings, ReceiptSettings
 from skillroute.core.settings.mail import MailSearchSettings
 from skillroute.core.settings.process import ProcessSettings
 from skillroute.core.settings.queues import QueueSettings
@@ -30,6 +30,8 @@ __all__ = [
     "DatabaseSettings",
     "EmbeddingSettings",
     "IndexSettings",
+    "LearnSettings",
+    "LearningScheduleSettings",
     "LocalSettings",
     "MailSearchSettings",
     "McpSettings",
@@ -63,7 +65,11 @@ class AggregateSettings(CoreSettings):
     """Everything that the aggregate function reads."""
 
 
-class RelaySettings(CoreSettings, MigrationSettings):
+class LearnSettings(CoreSettings, RankingSettings):
+    """Everything that the learn function reads: it searches, to measure what it learned."""
+
+
+class RelaySettings(CoreSettings, MigrationSettings, LearningScheduleSettings):
     """Everything that the relay function reads."""
 
 

@@ -23,3 +23,14 @@ class ReceiptSettings(Settings):
         description="Whose use teaches the catalogue that all organisations share, of callers without an organisation: "
         "those with scope admin, or all of them.",
     )
+
+
+class LearningScheduleSettings(Settings):
+    """When organisations learn."""
+
+    learn_every_h: float = Field(
+        24.0,
+        ge=0,
+        le=8760,
+        description="Hours after which an organisation with new outcomes learns from them again; 0: never by itself.",
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from skillroute.core.embedding.model import Vector, from_bytes
+from skillroute.core.embedding.model import packed
 from skillroute.core.postgres.database import Session
 from skillroute.learning.model import OutcomeKind, Source
 
@@ -40,7 +40,7 @@ class Evidence:
     search: str
     asked_at: datetime
     text: str | None
-    vector: Vector
+    vector: Sequence[float]
     tool_id: int
     caller: str
     is_good: bool
@@ -61,7 +61,7 @@ class EvidenceRepository:
                 search=f"{search_id}/{nth}",
                 asked_at=asked_at,
                 text=text,
-                vector=from_bytes(bytes(vector)),
+                vector=packed(bytes(vector)),
                 tool_id=tool_id,
                 caller=caller or "",
                 is_good=outcome in GOOD,
@@ -69,10 +69,6 @@ class EvidenceRepository:
             )
             for search_id, nth, asked_at, text, vector, _, tool_id, caller, outcome, source in reversed(rows)
         ]
-
-    def organisations(self, *, every_s: float, limit: int) -> list[str | None]:
-        """Return organisations with new outcomes that have not learned for so many seconds, the most outcomes first."""
-        return [org for org, _ in self._run("organisations_to_learn", every_s=every_s, limit=limit)]
 
 
 def counted(evidence: Iterable[Evidence]) -> list[Evidence]:

@@ -9,7 +9,6 @@ from datetime import datetime
 from statistics import fmean
 from typing import Any
 
-from skillroute.core.embedding.model import Vector
 from skillroute.core.ranking.intervals import Difference, difference
 from skillroute.core.ranking.metrics import ndcg, recall
 from skillroute.learning.learn.evidence import Evidence
@@ -33,7 +32,7 @@ class HeldOut:
     """A search that is asked again, and the tools that it led to; text is None where only its vector was kept."""
 
     text: str | None
-    vector: Vector
+    vector: Sequence[float]
     tools: frozenset[str]
 
 

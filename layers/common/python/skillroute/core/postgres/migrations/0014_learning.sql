@@ -63,6 +63,33 @@ CREATE TABLE mcp.learned_states (
 CREATE UNIQUE INDEX learned_states_live ON mcp.learned_states (org_id) NULLS NOT DISTINCT WHERE is_live;
 CREATE INDEX learned_states_org ON mcp.learned_states (org_id, id);
 
+-- When an organisation learned last, whatever came of it.
+CREATE TABLE mcp.learning_runs (
+    org_id      text,
+    began_at    timestamptz NOT NULL,                    -- before it read: what was reported later is new
+    CONSTRAINT learning_runs_of_org UNIQUE NULLS NOT DISTINCT (org_id),
+    CONSTRAINT learning_runs_org_not_blank CHECK (org_id <> '')
+);
+
+-- Learning waits in the outbox as other work does: one row for an organisation.
+ALTER TABLE mcp.outbox DROP CONSTRAINT outbox_queue_known;
+ALTER TABLE mcp.outbox ADD CONSTRAINT outbox_queue_known CHECK (queue IN ('classify', 'aggregate', 'learn'));
+CREATE OR REPLACE FUNCTION mcp.enqueue(to_queue text, keys text[]) RETURNS void
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
+BEGIN
+    INSERT INTO mcp.outbox AS o (queue, key, org_id)
+    SELECT to_queue, waiting.key, coalesce(
+        CASE to_queue WHEN 'classify' THEN (SELECT t.org_id FROM mcp.tools t WHERE t.id = waiting.key::bigint)
+                      WHEN 'learn' THEN CASE WHEN starts_with(waiting.key, 'org/') THEN substr(waiting.key, 5) END
+                      ELSE (SELECT c.org_id FROM mcp.skill_categories c WHERE c.key = waiting.key) END, '')
+    FROM (SELECT DISTINCT unnest(keys) AS key) AS waiting
+    ORDER BY waiting.key
+    ON CONFLICT (queue, key) DO UPDATE SET
+        version = excluded.version, attempts = 0, last_error = NULL, dead_at = NULL,
+        -- The message of one that was given up lies in the dead-letter queue and will not come.
+        published_at = CASE WHEN o.dead_at IS NULL THEN o.published_at END;
+END $$;
+
 -- Requests of source `use`: each the mean of several searches, so that none can be read back.
 CREATE TABLE mcp.learned_requests (
     state_id    bigint NOT NULL REFERENCES mcp.learned_states (id) ON DELETE CASCADE,

@@ -117,7 +117,7 @@ LIMIT :limit::int
 -- name: outbox_depths
 SELECT q.queue, count(o.key) FILTER (WHERE o.dead_at IS NULL), count(o.key) FILTER (WHERE o.dead_at IS NOT NULL),
        coalesce(extract(epoch FROM now() - min(o.created_at) FILTER (WHERE o.dead_at IS NULL)), 0)::float8
-FROM (VALUES ('classify'), ('aggregate')) AS q (queue)
+FROM (VALUES ('classify'), ('aggregate'), ('learn')) AS q (queue)
 LEFT JOIN mcp.outbox o ON o.queue = q.queue
 GROUP BY q.queue
 ORDER BY q.queue
