@@ -26,9 +26,9 @@ _COMPARISONS = {"compared_with_live": "what was live", "compared_with_none": "no
 def run(dry_run: DryRun = False, org: Organisation = None, as_json: AsJson = False) -> None:
     """Learn of receipts and outcomes now; what is measured to find better goes live.
 
-    Searches are split in time: what the first three quarters teach is measured on the last quarter. It runs in this
-    process, over the database of the Skillroute that runs here, or the one that the environment names. `skillroute
-    learn` alone is the same.
+    Searches are split in time: what the first ones teach is measured on the last ones. It runs in this process, over
+    the database of the Skillroute that runs here, or the one that the environment names. `skillroute learn` alone is
+    the same.
     """
     if org == "":
         org = None

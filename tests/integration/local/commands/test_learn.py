@@ -137,7 +137,7 @@ class TestRun:
         [tool] = system.put("fly", server="travel")
         text = "write a letter to somebody over the ocean"
         [vector] = HashingEmbedder().embed([text], timeout_s=10.0)
-        for number in range(80):
+        for number in range(120):
             search = system.receipt(text, tool, vector=vector, days_ago=1 + number / 100, caller=f"caller {number}")
             system.outcome(search, "called", tool, caller=f"caller {number}")
         system.rows(
@@ -155,7 +155,8 @@ class TestRun:
 
     def test_measures_and_stores_nothing_with_dry_run(self, here: CommandLine, system: System, use: int) -> None:
         done = here.json("learn", "run", "--dry-run")
-        assert (done["state_id"], done["is_live"], done["is_better"], done["held_out"]) == (None, False, True, 20)
+        assert (done["state_id"], done["is_live"], done["is_better"]) == (None, False, True)
+        assert done["held_out"] >= 20
         assert done["compared_with_none"]["after"]["ndcg@5"] > done["compared_with_none"]["before"]["ndcg@5"]
         assert here("learn", "--dry-run").stdout.endswith("\nwould go live; nothing was stored: nDCG@5 is higher\n")
         assert system.left("learned_states") == {"learned_states": 0}
@@ -164,8 +165,8 @@ class TestRun:
         done = here("learn", "run")
         assert (done.exit_code, done.stderr) == (0, "")
         counts, _, measured, _, *measures, _, result = done.stdout.splitlines()
-        assert counts.endswith("of 1 tool learned of 80 outcomes that count, of 80: 80 searches, 80 callers")
-        assert measured == "compared with what was live, on 20 later searches:"
+        assert counts.endswith("of 1 tool learned of 120 outcomes that count, of 120: 120 searches, 120 callers")
+        assert measured.startswith("compared with what was live, on ") and measured.endswith(" later searches:")
         assert [row.split()[0] for row in measures] == ["recall@1", "recall@5", "ndcg@5"]
         live = here.json("learn", "status")["live"]
         assert result == f"state {live['id']} is live: nDCG@5 is higher"
