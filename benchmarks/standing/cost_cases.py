@@ -87,6 +87,15 @@ def _receipts_of_caller(path: str, _: World) -> Iterator[Case]:
     yield Case("refused: a name that is too long", f"{path}?caller={'a' * 1001}", statuses=(422,))
 
 
+def _learned(path: str, _: World) -> Iterator[Case]:
+    yield Case("of no state", f"{filled(path)}?limit=1000", statuses=(404,))
+
+
+def _switched(path: str, _: World) -> Iterator[Case]:
+    yield Case("off", path, {"state_id": None})
+    yield Case("to no state", path, {"state_id": LARGEST_ID}, (404,))
+
+
 _MAIL = "/api/v1/mail"
 _LEARNING = "/api/v1/learning"
 _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
@@ -156,6 +165,9 @@ _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/approve"): writes.approve,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"): one_of("suggestion", body={"reason": '"' * 1000}),
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): writes.merge,
+    ("GET", _LEARNING): _plain,
+    ("GET", f"{_LEARNING}/states/{{state_id}}/tools"): _learned,
+    ("PUT", f"{_LEARNING}/live"): _switched,
     ("GET", f"{_LEARNING}/unserved"): pages(days="400"),
     ("GET", f"{_LEARNING}/judged"): pages(days="400"),
     ("GET", f"{_LEARNING}/receipts"): _receipts,

@@ -103,6 +103,9 @@ SCOPES: dict[Route, Scope | None] = {
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/approve"): Scope.SKILLS,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"): Scope.SKILLS,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): Scope.SKILLS,
+    ("GET", "/api/v1/learning"): Scope.SKILLS,
+    ("GET", "/api/v1/learning/states/{state_id}/tools"): Scope.SKILLS,
+    ("PUT", "/api/v1/learning/live"): Scope.SKILLS,
     ("GET", "/api/v1/learning/unserved"): Scope.SKILLS,
     ("GET", "/api/v1/learning/judged"): Scope.SKILLS,
     ("GET", "/api/v1/learning/receipts"): Scope.ADMIN,
@@ -158,6 +161,7 @@ BODIES: dict[Route, Any] = {
     ("PATCH", "/api/v1/skills/{skill_id}"): {"name": "Other"},
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): {"skill_id": "garden"},
     ("POST", "/api/v1/skills/suggestions/review"): {"decisions": [{"action": "reject", "name": "Video"}]},
+    ("PUT", "/api/v1/learning/live"): {"state_id": None},
     ("POST", "/api/v1/feedback"): {"search_id": SEARCH_ID, "tool_id": 1, "outcome": "called"},
     ("POST", "/api/v1/feedback/batch"): {"outcomes": [{"search_id": SEARCH_ID, "tool_id": 1, "outcome": "succeeded"}]},
     ("POST", "/api/v1/import"): {"lines": [{"kind": "tool", "name": "new", "description": "New."}]},
@@ -209,6 +213,7 @@ def filled(
     product: int = 1,
     mail_agent: int = 2,
     message: int = 4,
+    state: int = 1,
     server_name: str = "local.skillroute/garden",
     version: str = "latest",
 ) -> str:
@@ -218,7 +223,7 @@ def filled(
         asked = "?caller=gardener"
     ids = {"item_id": item, "skill_id": skill, "suggestion_id": suggestion, "server_id": server, "agent_id": agent}
     ids |= {"agent_skill_id": agent_skill, "digest": WATER_DIGEST}
-    ids |= {"project_id": project, "product_id": product, "message_id": message}
+    ids |= {"project_id": project, "product_id": product, "message_id": message, "state_id": state}
     named = {"server_name": quote(server_name, safe=""), "version": version}
     if path.startswith("/api/v1/mail/"):
         ids["agent_id"] = mail_agent
@@ -250,7 +255,7 @@ def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
         system.receipt(f"water{suffix}", tool, org=org, caller="gardener"), "called", tool, org=org, caller="gardener"
     )
     system.receipt(f"snow{suffix}", stray, org=org, caller="gardener", no_match=True)
-    system.learned(tool, org=org, is_live=False)
+    state = system.learned(tool, stray, org=org, is_live=False)
     valves = {"name": f"open_valves{suffix}", "description": "Water."}
     servers = system.parts.registry.sync("server", [{"name": f"garden{suffix}", "tools": [valves]}], caller)
     agents = system.parts.registry.sync("agent", [{"name": f"garden{suffix}", "description": "Water."}], caller)
@@ -258,6 +263,7 @@ def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
         "item": tool,
         "skill": skill,
         "suggestion": suggestion,
+        "state": state,
         "server": servers.outcomes[0].id,
         "server_name": f"local.skillroute/garden{suffix}",
         "version": "latest",

@@ -26,6 +26,7 @@ PAGES = {
     "map": "map",
     "doctor": "doctor",
     "health": "health",
+    "learning": "learning",
 }
 SCHEMES = ("light", "dark")
 NARROW = {"width": 400, "height": 800}

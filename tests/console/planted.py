@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.integration.rows import connected
+
 if TYPE_CHECKING:
     from tests.e2e.processes import Server
 
@@ -43,6 +45,55 @@ def plant(server: Server) -> None:
     hostile = {"server": "hostile", "name": "hostile_tool", "description": f"Hostile: {SCRIPT}", "tags": ["hostile"]}
     server.put(*tools, hostile | {"input_schema": schema, "annotations": {"title": SCRIPT}})
     _import(server, [_line(name, *of) for name, of in _SUGGESTED.items()])
+    _plant_use(server)
+
+
+def _plant_use(server: Server) -> None:
+    """Write what use leaves behind: two states, requests that found nothing, and judged ones."""
+    run = server.home.running()
+    assert run is not None
+    with connected(run.database_url) as sql:
+        for number, gained in enumerate((0.021, 0.043), start=1):
+            sql(
+                "WITH s AS (INSERT INTO mcp.learned_states (model, is_live, was_better, report) VALUES "
+                f"('planted (1 dimension)', {number == 2}, true, '{json.dumps(_report(140 * number, gained))}') "
+                "RETURNING id) INSERT INTO mcp.learned_requests (state_id, tool_id, nth, vector, share, words, "
+                "searches, callers) SELECT s.id, t.id, 0, '\\x0000803f', 1, "
+                "string_to_array(t.name, '_'), 9, 4 FROM s, mcp.tools t WHERE t.server = 'workshop'"
+            )
+        for tool, text, outcome in _ASKED:
+            quoted = text.replace("'", "''")
+            sql(
+                "WITH r AS (INSERT INTO mcp.receipts (search_id, nth, caller, may_teach, door, query, query_hash, "
+                f"shown, no_match) SELECT gen_random_uuid(), 0, 'ann', true, 'http', '{quoted}', md5('{quoted}'), "
+                f"jsonb_build_array(jsonb_build_array(t.id, t.content_hash, 0.4)), {outcome is None} "
+                f"FROM mcp.tools t WHERE t.name = '{tool}' RETURNING search_id, shown) "
+                "INSERT INTO mcp.outcomes (search_id, tool_id, caller, may_teach, outcome, source) SELECT search_id, "
+                f"(shown -> 0 ->> 0)::bigint, 'ann', true, '{outcome}', 'program' FROM r WHERE {outcome is not None}"
+            )
+
+
+_ASKED = (
+    ("water_plants", "wash the dog", None),
+    ("water_plants", "wash the dog", None),
+    ("inspect_hive", f"feed the fish {SCRIPT}", None),
+    ("inspect_hive", "are my bees well", "called"),
+    ("repair_clock", "the watch has stopped", "succeeded"),
+)
+
+
+def _report(outcomes: int, gained: float) -> dict[str, Any]:
+    before = {"recall@1": 0.55, "recall@5": 0.91, "ndcg@5": 0.741}
+    differences = {name: {"mean": gained, "low": gained / 3, "high": gained * 2} for name in before}
+    compared = {
+        "is_better": True,
+        "reason": "nDCG@5 is higher",
+        "before": before,
+        "after": {name: value + gained for name, value in before.items()},
+        "differences": differences,
+    }
+    counts = {"outcomes": outcomes, "counted": outcomes, "searches": outcomes - 20, "callers": 6, "held_out": 30}
+    return counts | {"reason": "nDCG@5 is higher", "compared_with_live": compared, "compared_with_none": compared}
 
 
 def _line(name: str, description: str, tools: list[str]) -> list[dict[str, Any]]:

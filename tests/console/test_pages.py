@@ -21,6 +21,7 @@ PAGES = {
     "map": ("Map", "tools"),
     "doctor": ("Doctor", "that make tools hard to find"),
     "health": ("Health", "All dependencies are available"),
+    "learning": ("Learning", "wash the dog"),
 }
 """Where each page is, its title, and what it shows of the examples."""
 
@@ -32,6 +33,7 @@ IN_CATALOGUES = {
     "Map": "1,538 tools",
     "Doctor": "that make tools hard to find",
     "Health": "1,538",
+    "Learning": "Nothing was learned yet",
 }
 
 
@@ -110,7 +112,7 @@ def test_a_list_is_walked_by_keys(console: Console) -> None:
 def test_pages_are_reached_by_keys_alone(console: Console) -> None:
     console.open("search")
     console.page.keyboard.press("Escape")
-    others = ["Catalogue", "Skills", "Suggestions", "Map", "Doctor", "Health"]
+    others = ["Catalogue", "Skills", "Suggestions", "Map", "Doctor", "Health", "Learning"]
     for key, title in [*enumerate(others, start=2), (1, "Search")]:
         console.page.keyboard.press(str(key))
         console.page.get_by_role("heading", level=1, name=title).wait_for()

@@ -1,4 +1,4 @@
-"""`skillroute learn`: what use shows of searches, and what is kept of it."""
+"""`skillroute learn`: learning from use, what use shows of searches, and what is kept of it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ import typer
 
 from skillroute_local.commands import completion
 from skillroute_local.commands.kinds import find, kind_of
+from skillroute_local.commands.learn_answers import page_of, plain
+from skillroute_local.commands.learn_run import DryRun, Organisation, run
+from skillroute_local.commands.learn_states import show, status, use
 from skillroute_local.commands.list_ import rows_of_pages
 from skillroute_local.commands.output import counted, note, print_line
 from skillroute_local.commands.several import require_agreement, require_answer
@@ -22,8 +25,6 @@ from skillroute_local.documents import open_new, require_new
 from skillroute_local.errors import Misused
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from skillroute_local.client import Client
 
 _PAGE = 500
@@ -34,10 +35,13 @@ _UNSERVED_COLUMNS = (
 )
 
 app = typer.Typer(
-    help="What use shows: what people miss, which requests were answered well, what is kept of whom.\n\n"
-    "Each organisation sees its own use alone.",
-    no_args_is_help=True,
+    help="Learn from use, and look at it: what was learned, what people miss, what is kept of whom.\n\n"
+    "Each organisation sees its own use alone. Without a command it learns now, as `run` does.",
 )
+app.command()(run)
+app.command()(status)
+app.command()(show)
+app.command()(use)
 
 Days = Annotated[int, typer.Option(help="Only of so many days.", min=1, max=400)]
 Output = Annotated[
@@ -45,6 +49,15 @@ Output = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file of --output.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+@app.callback(invoke_without_command=True)
+def learn(context: typer.Context, dry_run: DryRun = False, org: Organisation = None, as_json: AsJson = False) -> None:
+    """Learn now where no command is given."""
+    if context.invoked_subcommand is None:
+        run(dry_run=dry_run, org=org, as_json=as_json)
+    elif dry_run or org is not None or as_json:
+        raise Misused(f"options of `learn` go behind its command: `skillroute learn {context.invoked_subcommand} ...`")
 
 
 @app.command()
@@ -64,7 +77,7 @@ def unserved(
     """
     with client_for(url, token, sign_region) as client:
         rows, total = rows_of_pages(
-            lambda limit, offset: _page(client, "unserved", days=days, limit=limit, offset=offset),
+            lambda limit, offset: page_of(client, "unserved", days=days, limit=limit, offset=offset),
             None if all_ else limit,
         )
     if as_json:
@@ -96,7 +109,7 @@ def judged(
         require_new(output, force=force)
     with client_for(url, token, sign_region) as client:
         rows, _ = rows_of_pages(
-            lambda limit, offset: _page(client, "judged", days=days, limit=limit, offset=offset), None
+            lambda limit, offset: page_of(client, "judged", days=days, limit=limit, offset=offset), None
         )
     if not rows:
         note(f"no request of the last {counted(days, 'day')} has outcomes that judge it")
@@ -148,7 +161,7 @@ def forget(
     with client_for(url, token, sign_region) as client:
         found = find(client, kind_of("tool"), tool)
         require_agreement(f"forget all that was learned of {found.name}?", yes=yes, as_json=as_json)
-        done = _plain(client.use(lambda use: use.forget(int(found.id))))
+        done = plain(client.use(lambda use: use.forget(int(found.id))))
     if as_json:
         print_json({"id": int(found.id)} | done)
         return
@@ -170,7 +183,7 @@ def _delete(
         raise Misused("--delete writes nothing: export with --output first, then delete")
     require_agreement(f"delete all receipts and outcomes of {caller}?", yes=yes, as_json=as_json)
     with client_for(*at, patient=True) as client:
-        done = _plain(client.use(lambda use: use.delete_receipts(caller)))
+        done = plain(client.use(lambda use: use.delete_receipts(caller)))
     if as_json:
         print_json(done)
         return
@@ -178,22 +191,11 @@ def _delete(
     print_line(f"{receipts} and {counted(done['outcomes'], 'outcome')} of {caller} deleted")
 
 
-def _plain(answer: BaseModel) -> dict[str, Any]:
-    """Return an answer as its JSON was."""
-    return answer.model_dump(mode="json", by_alias=True, exclude_unset=True)
-
-
-def _page(client: Client, name: str, **where: int) -> tuple[list[dict[str, Any]], int]:
-    """Return a page of a list of use, and how many rows it has in all."""
-    page = client.use(lambda use: getattr(use, name)(**where).first())
-    return [_plain(row) for row in page.items], page.total
-
-
 def _receipts(client: Client, caller: str | None) -> Iterator[dict[str, Any]]:
     """Yield receipts page by page: together they may be more than fits into memory."""
     pages = client.use(lambda use: use.receipts(caller=caller, limit=_PAGE).pages())
     while (page := client.use(lambda _: next(pages, None))) is not None:
-        yield from map(_plain, page.items)
+        yield from map(plain, page.items)
 
 
 def _write(rows: Iterable[dict[str, Any]], output: Path | None, *, force: bool, as_json: bool) -> None:

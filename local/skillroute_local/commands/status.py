@@ -11,6 +11,7 @@ from skillroute.core.documents.collection import counted_as
 from skillroute.core.errors.model import SkillrouteError
 
 from skillroute_local.commands.exit_codes import ExitCode
+from skillroute_local.commands.learn_answers import live_in_words, plain
 from skillroute_local.commands.output import counted, note, print_line
 from skillroute_local.commands.shared import (
     AsJson,
@@ -26,9 +27,11 @@ from skillroute_local.commands.shared import (
     use_queues_of,
 )
 from skillroute_local.commands.tables import Column, show_table
+from skillroute_local.errors import LocalError
 from skillroute_local.queue_counts import Messages, Work, counts_of, messages_in, work_in
 
 if TYPE_CHECKING:
+    from skillroute_local.client import Client
     from skillroute_local.home import Run
 
 T = TypeVar("T")
@@ -47,6 +50,8 @@ def status(url: Url = None, token: Token = None, sign_region: SignRegion = None,
     What the index holds, how far it is behind, and how many texts the embedding model refused is shown to callers with
     scope admin that belong to no organisation.
 
+    "learned" is the state of what was learned from use that searches go by, for callers with scope skills.
+
     The queues are those of the Skillroute that runs here. Those of one elsewhere are shown when
     SKILLROUTE_CLASSIFY_QUEUE_URL, SKILLROUTE_AGGREGATE_QUEUE_URL and SKILLROUTE_LEARN_QUEUE_URL name them, with their
     dead letters where the same with _DLQ_URL do. What waits and what was given up stands in the database: it is shown
@@ -55,15 +60,28 @@ def status(url: Url = None, token: Token = None, sign_region: SignRegion = None,
     called = url_of(url)
     with client_for(url, token, sign_region) as client:
         health = client.health()
+        learned = _learned(client)
     queues = _queues(called)
     if as_json:
-        print_json(health if queues is None else health | {"queues": queues})
+        print_json(
+            health | ({} if learned is None else {"learned": learned}) | ({} if queues is None else {"queues": queues})
+        )
     else:
-        _show_health(health)
+        _show_health(health, learned)
         if queues:
             _show_queues(queues)
     if health["status"] == "unavailable":
         raise typer.Exit(ExitCode.UNREACHABLE)
+
+
+def _learned(client: Client) -> dict[str, Any] | None:
+    """Return the state that searches go by. None: there is none, or the caller may not know."""
+    try:
+        found = plain(client.use(lambda use: use.status()))
+    except LocalError:
+        return None
+    live: dict[str, Any] | None = found["live"]
+    return live
 
 
 def _queues(called: str) -> list[dict[str, Any]] | None:
@@ -105,13 +123,15 @@ def _work(run: Run | None) -> Work:
         return work_in(parts.database)
 
 
-def _show_health(health: dict[str, Any]) -> None:
+def _show_health(health: dict[str, Any], learned: dict[str, Any] | None) -> None:
     rows = [(name.replace("_", " "), str(health[name])) for name in _HEALTH_ROWS if health.get(name) is not None]
     rows += [(name, words) for name, words in _in_words(health) if words]
     rows += [
         (name.replace("_", " "), "ok" if part["ok"] else part["detail"])
         for name, part in health["dependencies"].items()
     ]
+    if learned is not None:
+        rows.append(("learned", live_in_words(learned)))
     longest = max(len(name) for name, _ in rows)
     for name, words in rows:
         print_line(f"{name:{longest}}  {words}")

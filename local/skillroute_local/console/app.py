@@ -24,6 +24,7 @@ from skillroute_local.console import catalogue, doctor, events, skills, suggesti
 from skillroute_local.console.actions import Action
 from skillroute_local.console.health import health_actions
 from skillroute_local.console.judgements import JudgementFiles
+from skillroute_local.console.learning import learning_actions
 from skillroute_local.console.lent_parts import LendParts
 from skillroute_local.console.map import map_actions
 from skillroute_local.console.problems import Problem, Stale, problem_of
@@ -89,6 +90,7 @@ def console_app(
         map_actions(lend),
         doctor.actions,
         health_actions(lend),
+        learning_actions(marks),
     ):
         actions |= of_page
 

@@ -104,6 +104,35 @@ class JudgementFile:
             judged["wrong"] = wrong
         self._store([text for text, _ in lines], places[-1] if places else None, judged)
 
+    def add(self, query: str, right: list[str], *, source: str) -> None:
+        """Write a judgement of which one tool is enough at the end, where the request has none."""
+        lines = self._lines()
+        if any(value is not None and value.get("query") == query for _, value in lines):
+            return
+        if len(lines) >= MAX_REQUESTS:
+            raise TooMany(self.path.name)
+        self._store(
+            [text for text, _ in lines], None, {"query": query, "needs": [right] if right else [], "source": source}
+        )
+
+    def queries(self) -> set[str]:
+        """Return the requests that are judged."""
+        return {str(value.get("query")) for _, value in self._lines() if value is not None}
+
+    def rejected(self) -> dict[str, Any]:
+        """Return the needs that were rejected, by their request."""
+        return {str(value.get("query")): value.get("needs") for _, value in self._rejections()._lines() if value}
+
+    def reject(self, query: str, needs: list[list[str]]) -> None:
+        """Remember that a request does not have these needs: the last of each request, the newest of them all."""
+        rejections = self._rejections()
+        line = json.dumps({"query": query, "needs": needs}, ensure_ascii=False)
+        kept = [text for text, value in rejections._lines() if value is not None and value.get("query") != query]
+        rejections._replace([*kept, line][-MAX_REQUESTS:])
+
+    def _rejections(self) -> JudgementFile:
+        return JudgementFile(self.path.with_name(f"{self.path.stem}.rejected{self.path.suffix}"))
+
     def forget(self, query: str) -> None:
         """Take the lines of a request out."""
         lines = self._lines()

@@ -86,3 +86,71 @@ class ForgottenTool(Answer):
     pairs: int = 0
     states: int = 0
     outcomes: int = 0
+
+
+class MeasureChange(Answer):
+    """How much higher a measure is, with its interval of 95 %."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class LearnedComparison(Answer):
+    """The means of each measure without a state and with it, on later searches."""
+
+    is_better: bool = False
+    reason: str = ""
+    before: dict[str, float] = {}
+    after: dict[str, float] = {}
+    differences: dict[str, MeasureChange] = {}
+
+
+class LearnedState(Answer):
+    """The result of learning once: what was learned, of how much, and what it changes."""
+
+    id: int
+    made_at: datetime
+    model: str
+    is_live: bool = False
+    was_better: bool = False
+    reason: str | None = None
+    outcomes: int = 0
+    counted: int = 0
+    searches: int = 0
+    callers: int = 0
+    held_out: int = 0
+    requests: int = 0
+    tools: int = 0
+    compared_with_live: LearnedComparison | None = None
+    compared_with_none: LearnedComparison | None = None
+
+
+class KeptUse(Answer):
+    """How much is kept of an organisation's use."""
+
+    searches: int = 0
+    outcomes: int = 0
+    callers: int = 0
+
+
+class LearningStatus(Answer):
+    """Kept use, and the states that were learned of it, the newest first."""
+
+    receipts: str
+    receipts_days: int
+    use: KeptUse
+    live: LearnedState | None = None
+    states: list[LearnedState] = []
+
+
+class LearnedRequest(Answer):
+    """The mean of several searches that led to a tool, with the words that three or more of them have."""
+
+    tool_id: int
+    server: str | None = None
+    name: str
+    words: list[str] = []
+    share: float = 1.0
+    searches: int = 0
+    callers: int = 0

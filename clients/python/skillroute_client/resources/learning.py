@@ -6,10 +6,18 @@ from typing import Unpack
 
 from skillroute_client.calls import Call, one, path_of
 from skillroute_client.engines import M
-from skillroute_client.models.learning import DeletedReceipts, ForgottenTool, JudgedRequest, Receipt, Unserved
+from skillroute_client.models.learning import (
+    DeletedReceipts,
+    ForgottenTool,
+    JudgedRequest,
+    LearnedRequest,
+    LearningStatus,
+    Receipt,
+    Unserved,
+)
 from skillroute_client.operations import Resource, operation, paged
 from skillroute_client.pages import Listing
-from skillroute_client.resources.options import ListReceipts, ListUse
+from skillroute_client.resources.options import ListReceipts, ListUse, PageOptions
 
 
 class Learning(Resource[M]):
@@ -43,3 +51,19 @@ class Learning(Resource[M]):
     def forget(self, tool_id: int) -> Call[ForgottenTool]:
         """Forget what was learned of a tool, and the outcomes of its calls."""
         return Call(method="DELETE", path=path_of("learning", "tools", tool_id), read=one(ForgottenTool))
+
+    @operation
+    def status(self) -> Call[LearningStatus]:
+        """Return what is kept of use, and the states that were learned of it."""
+        return Call(method="GET", path=path_of("learning"), read=one(LearningStatus))
+
+    @paged
+    def requests_of(self, state_id: int, **page: Unpack[PageOptions]) -> Listing[LearnedRequest]:
+        """List what a state has learned, tool by tool."""
+        return Listing(path_of("learning", "states", state_id, "tools"), LearnedRequest, page)
+
+    @operation
+    def switch(self, state_id: int | None) -> Call[LearningStatus]:
+        """Make a state live, also an earlier one; with None what was learned is switched off."""
+        path = path_of("learning", "live")
+        return Call(method="PUT", path=path, body={"state_id": state_id}, read=one(LearningStatus))

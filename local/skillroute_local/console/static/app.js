@@ -12,6 +12,7 @@ const PAGES = [
   { id: "map", title: "Map", load: () => import("./page_map.js") },
   { id: "doctor", title: "Doctor", load: () => import("./page_doctor.js") },
   { id: "health", title: "Health", load: () => import("./page_health.js") },
+  { id: "learning", title: "Learning", load: () => import("./page_learning.js") },
 ];
 const EVERYWHERE = [
   [`1 … ${PAGES.length}`, "go to a page"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],

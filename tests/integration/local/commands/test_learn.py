@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute_local.commands.eval_ import read_queries
 
 from tests.builders import System
@@ -89,3 +90,92 @@ class TestForget:
     def test_asks_first(self, run: CommandLine, system: System, tool: int) -> None:
         assert run("learn", "forget", "travel/fly").exit_code == 2
         assert system.left("outcomes") == {"outcomes": 1}
+
+
+class TestStates:
+    def test_shows_what_is_live_and_switches(self, run: CommandLine, system: System, tool: int) -> None:
+        older, newer = system.learned(tool, is_live=False), system.learned(tool)
+        system.rows("UPDATE mcp.learned_requests SET words = '{book,flight}'")
+        receipts, there, live, _, _, *states = run("learn", "status").stdout.splitlines()
+        assert (receipts, there) == ("receipts are not kept", "there are 2 searches of 2 callers, 1 outcome")
+        assert live.startswith(f"state {newer} of ") and live.endswith(" is live: 1 request of 1 tool")
+        assert [row.split()[0] for row in states] == [str(newer), str(older)]
+        assert run("learn", "show").stdout.splitlines()[-1].split() == (
+            ["travel/fly", "3", "3", "0.50", "book", "flight"]
+        )
+        assert run.json("learn", "use", str(older))["live"]["id"] == older
+        done = run("learn", "use", "none")
+        assert done.stdout == "no state is live; searches go by it within 15 seconds\n"
+        assert run.error("learn", "show")["exit_code"] == 2
+        assert run.json("learn", "show", str(newer))["requests"][0]["tool_id"] == tool
+
+    def test_a_state_that_is_not_there_is_refused(self, run: CommandLine, system: System, tool: int) -> None:
+        assert run.error("learn", "use", "7")["code"] == "not_found"
+        assert run.error("learn", "use", "first")["exit_code"] == 2
+
+    def test_status_has_a_line_of_it(self, run: CommandLine, system: System, tool: int) -> None:
+        assert "learned" not in run("status").stdout
+        state = system.learned(tool)
+        [line] = [line for line in run("status").stdout.splitlines() if line.startswith("learned")]
+        assert f"state {state} of " in line and line.endswith(" is live: 1 request of 1 tool")
+        assert run.json("status")["learned"]["id"] == state
+
+
+class TestRun:
+    @pytest.fixture
+    def here(self, run: CommandLine, emptied_database_url: str) -> CommandLine:
+        """The command line in an environment that names the database."""
+        run.environment |= {
+            "SKILLROUTE_DATABASE_URL": emptied_database_url,
+            "SKILLROUTE_EMBEDDING_PROVIDER": "hashing",
+        }
+        return run
+
+    @pytest.fixture
+    def use(self, system: System) -> int:
+        """Requests that are worded as a letter, and led to a tool for flights."""
+        [tool] = system.put("fly", server="travel")
+        text = "write a letter to somebody over the ocean"
+        [vector] = HashingEmbedder().embed([text], timeout_s=10.0)
+        for number in range(120):
+            search = system.receipt(text, tool, vector=vector, days_ago=1 + number / 100, caller=f"caller {number}")
+            system.outcome(search, "called", tool, caller=f"caller {number}")
+        system.rows(
+            "UPDATE mcp.receipts SET model = :model, shown = jsonb_build_array(jsonb_build_array(t.id, t.content_hash, "
+            "0.5)) FROM mcp.tools t WHERE t.id = :tool",
+            model=str(HashingEmbedder().model),
+            tool=tool,
+        )
+        return tool
+
+    def test_says_why_nothing_is_learned(self, here: CommandLine) -> None:
+        counts, result = here("learn").stdout.splitlines()
+        assert counts == "0 requests of 0 tools learned of 0 outcomes that count, of 0: 0 searches, 0 callers"
+        assert result == "nothing was learned: no request came three times to one tool, from two callers"
+
+    def test_measures_and_stores_nothing_with_dry_run(self, here: CommandLine, system: System, use: int) -> None:
+        done = here.json("learn", "run", "--dry-run")
+        assert (done["state_id"], done["is_live"], done["is_better"]) == (None, False, True)
+        assert done["held_out"] >= 20
+        assert done["compared_with_none"]["after"]["ndcg@5"] > done["compared_with_none"]["before"]["ndcg@5"]
+        assert here("learn", "--dry-run").stdout.endswith("\nwould go live; nothing was stored: nDCG@5 is higher\n")
+        assert system.left("learned_states") == {"learned_states": 0}
+
+    def test_what_finds_better_goes_live(self, here: CommandLine, system: System, use: int) -> None:
+        done = here("learn", "run")
+        assert (done.exit_code, done.stderr) == (0, "")
+        counts, _, measured, _, *measures, _, result = done.stdout.splitlines()
+        assert counts.endswith("of 1 tool learned of 120 outcomes that count, of 120: 120 searches, 120 callers")
+        assert measured.startswith("compared with what was live, on ") and measured.endswith(" later searches:")
+        assert [row.split()[0] for row in measures] == ["recall@1", "recall@5", "ndcg@5"]
+        live = here.json("learn", "status")["live"]
+        assert result == f"state {live['id']} is live: nDCG@5 is higher"
+        [first, *_] = here.json("learn", "show")["requests"]
+        assert (first["tool_id"], "ocean" in first["words"]) == (use, True)
+
+    def test_an_organisation_learns_of_its_own_use(self, here: CommandLine, use: int) -> None:
+        done = here.json("learn", "run", "--org", "acme")
+        assert (done["org_id"], done["outcomes"], done["state_id"]) == ("acme", 0, None)
+
+    def test_options_before_a_command_are_refused(self, here: CommandLine) -> None:
+        assert here("learn", "--dry-run", "status").exit_code == 2

@@ -66,12 +66,13 @@ def _catalog(parts: Parts) -> tuple[list[APIRouter], list[object]]:
     from skillroute.core.http import portable_routes
     from skillroute.learning.outcomes import routes as outcomes
     from skillroute.learning.review import routes as review
+    from skillroute.learning.states import routes as states
     from skillroute.mail import routes as mail
     from skillroute.registry import routes as registry
     from skillroute.registry.published import routes as published
 
     slices = (parts.catalogue, parts.registry, parts.agent_skills, parts.mail, parts.learning, parts.portable)
-    of_learning = (outcomes, review)
+    of_learning = (outcomes, review, states)
     routers = [
         each.router for each in (catalogue, registry, published, agent_skills, mail, *of_learning, portable_routes)
     ]

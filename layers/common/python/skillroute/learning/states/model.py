@@ -86,3 +86,25 @@ class LiveVersion:
     org_id: str | None
     id: int
     revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class OfTool:
+    """A learned request without its vector, with the tool that it is of; a `server` of "" means none."""
+
+    tool_id: int
+    server: str
+    name: str
+    words: Sequence[str]
+    share: float
+    searches: int
+    callers: int
+
+
+@dataclass(frozen=True, slots=True)
+class UseCounts:
+    """How much is kept of an organisation: searches with receipts, outcomes, and callers who are known."""
+
+    searches: int
+    outcomes: int
+    callers: int

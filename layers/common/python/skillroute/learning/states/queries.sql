@@ -70,3 +70,20 @@ SELECT t.id, t.server, t.name, r.words, r.share, r.searches, r.callers
 FROM mcp.learned_requests r JOIN mcp.tools t ON t.id = r.tool_id
 WHERE r.state_id = :state_id::bigint
 ORDER BY t.server, t.name, t.id, r.nth LIMIT :limit OFFSET :offset
+
+-- name: count_learned_of_state
+-- No row where the organisation has no such state.
+SELECT (SELECT count(*) FROM mcp.learned_requests r WHERE r.state_id = s.id)
+FROM mcp.learned_states s
+WHERE s.id = :state_id::bigint AND s.org_id IS NOT DISTINCT FROM :org_id::text
+
+-- name: count_use
+-- plan: custom
+-- What is kept of an organisation. Compared so that the index by organisation serves, which IS NOT DISTINCT FROM does
+-- not use.
+SELECT (SELECT count(DISTINCT search_id) FROM mcp.receipts
+        WHERE org_id = :org_id::text OR org_id IS NULL AND :org_id::text IS NULL),
+       (SELECT count(*) FROM mcp.outcomes
+        WHERE org_id = :org_id::text OR org_id IS NULL AND :org_id::text IS NULL),
+       (SELECT count(DISTINCT caller) FROM mcp.receipts
+        WHERE org_id = :org_id::text OR org_id IS NULL AND :org_id::text IS NULL)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from skillroute.core.embedding.model import to_bytes
 from skillroute.core.postgres.database import Session
-from skillroute.learning.states.model import LearnedRequest, LiveVersion, NewState, StateHead
+from skillroute.learning.states.model import LearnedRequest, LiveVersion, NewState, OfTool, StateHead, UseCounts
 
 STATES_KEPT = 20
 """States of an organisation that it can be switched back to, in addition to the live one."""
@@ -56,6 +56,21 @@ class StateRepository:
     def pairs(self, state_ids: Sequence[int]) -> list[tuple[int, int, int]]:
         """Return pairs of tools with their searches, the most first."""
         return [(one, other, searches) for one, other, searches in self._run("learned_pairs", state_ids=[*state_ids])]
+
+    def of_tools(
+        self, org_id: str | None, state_id: int, *, limit: int, offset: int
+    ) -> tuple[list[OfTool], int] | None:
+        """Return some of a state's requests, tool by tool, and how many it has; None: it is not the organisation's."""
+        counted = self._run("count_learned_of_state", org_id=org_id, state_id=state_id)
+        if not counted:
+            return None
+        rows = self._run("learned_of_tools", state_id=state_id, limit=limit, offset=offset)
+        return [OfTool(*row) for row in rows], counted[0][0]
+
+    def use(self, org_id: str | None) -> UseCounts:
+        """Return how much is kept of an organisation's use."""
+        [row] = self._run("count_use", org_id=org_id)
+        return UseCounts(*row)
 
     def list(self, org_id: str | None, limit: int = STATES_KEPT + 1) -> list[StateHead]:
         """Return an organisation's states, the newest first."""

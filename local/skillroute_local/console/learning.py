@@ -1,0 +1,101 @@
+"""The page Learning: what was learned and which state is live, what people miss, and judged requests to review."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from threading import Lock
+from typing import Annotated, Any
+
+from pydantic import Field
+from skillroute_client import AsyncSkillroute
+
+from skillroute_local.console.actions import Actions
+from skillroute_local.console.callers import organisation_of
+from skillroute_local.console.judgements import JudgementFile, JudgementFiles
+
+_ROWS = 1000
+_MISSED = 200
+_PATH = "/api/v1/learning"
+
+Id = Annotated[int, Field(ge=1)]
+Query = Annotated[str, Field(min_length=1, max_length=1000)]
+Needs = Annotated[list[list[str]], Field(max_length=100)]
+Days = Annotated[int, Field(ge=1, le=400)]
+
+
+def learning_actions(files: JudgementFiles) -> Actions:
+    """Return the actions of the page; what is accepted goes into the file of the caller's organisation."""
+    actions = Actions("learning")
+    turn = Lock()
+
+    @actions.action
+    async def judged(client: AsyncSkillroute, days: Days = 30) -> dict[str, Any]:
+        """Return the requests that use judges, 1,000 at most, without those that were decided on."""
+        file = files.of(await organisation_of(client, "skills"))
+        found: list[dict[str, Any]] = await client.request(
+            "GET", f"{_PATH}/judged", params={"days": days, "limit": _ROWS}
+        )
+
+        def waiting() -> list[dict[str, Any]]:
+            in_file, rejected = file.queries(), file.rejected()
+            return [row for row in found if row["query"] not in in_file and rejected.get(row["query"]) != row["needs"]]
+
+        return {"rows": await asyncio.to_thread(waiting), "name": file.path.name}
+
+    @actions.action
+    async def accept(client: AsyncSkillroute, query: Query, needs: Needs) -> dict[str, Any]:
+        """Write a request that use judges into the file, where people have not judged it themselves."""
+        right = [name for need in needs for name in need]
+        return await decide(client, lambda file: file.add(query, right, source="use"))
+
+    @actions.action
+    async def reject(client: AsyncSkillroute, query: Query, needs: Needs) -> dict[str, Any]:
+        """Remember that this judgement is not right: it is not shown again, unless use judges otherwise."""
+        return await decide(client, lambda file: file.reject(query, needs))
+
+    async def decide(client: AsyncSkillroute, does: Callable[[JudgementFile], None]) -> dict[str, Any]:
+        file: JudgementFile = files.of(await organisation_of(client, "skills"))
+
+        def in_turn() -> dict[str, Any]:
+            with turn:
+                does(file)
+            return {"name": file.path.name}
+
+        return await asyncio.to_thread(in_turn)
+
+    for each in (status, requests, switch, forget, unserved):
+        actions.action(each)
+    return actions
+
+
+async def status(client: AsyncSkillroute) -> dict[str, Any]:
+    """Return what is kept of use, and the states with their measurements."""
+    found: dict[str, Any] = await client.request("GET", _PATH)
+    return found
+
+
+async def requests(client: AsyncSkillroute, state_id: Id) -> list[dict[str, Any]]:
+    """Return what a state has learned, tool by tool; 1,000 requests at most."""
+    path = f"{_PATH}/states/{state_id}/tools"
+    found: list[dict[str, Any]] = await client.request("GET", path, params={"limit": _ROWS})
+    return found
+
+
+async def switch(client: AsyncSkillroute, state_id: Id | None) -> dict[str, Any]:
+    """Make a state live, or with None none."""
+    found: dict[str, Any] = await client.request("PUT", f"{_PATH}/live", json={"state_id": state_id})
+    return found
+
+
+async def forget(client: AsyncSkillroute, tool_id: Id) -> dict[str, Any]:
+    """Forget what was learned of a tool."""
+    return (await client.learning.forget(tool_id)).model_dump()
+
+
+async def unserved(client: AsyncSkillroute, days: Days = 30) -> list[dict[str, Any]]:
+    """Return the requests that found nothing, by meaning; the 200 most frequent."""
+    found: list[dict[str, Any]] = await client.request(
+        "GET", f"{_PATH}/unserved", params={"days": days, "limit": _MISSED}
+    )
+    return found

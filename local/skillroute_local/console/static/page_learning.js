@@ -1,0 +1,161 @@
+// Learning: what was learned from use and which state is live, what people miss, and judged requests to review.
+import { act } from "./calls.js";
+import { fill, h, plural, when } from "./dom.js";
+import { say, showProblem } from "./notices.js";
+
+const RECEIPTS = { on: "Receipts are kept", "without-texts": "Receipts are kept without texts", off: "Receipts are not kept" };
+const MEASURES = { "recall@1": "recall@1", "recall@5": "recall@5", "ndcg@5": "nDCG@5" };
+const titleOf = ({ server, name }) => (server ? `${server}/${name}` : name);
+const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
+const toolOf = (tool) => h("a", { href: `#/catalogue?tool=${tool.tool_id ?? tool.id}` }, titleOf(tool));
+const numbers = new Set(["Searches", "Callers", "Share", "Requests", "Tools", "Outcomes", "Before", "After", "Change"]);
+
+function table(names, rows) {
+  return h("table", {}, h("thead", {}, h("tr", {}, names.map((name) => h("th", { class: numbers.has(name) ? "num" : null }, name)))),
+    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((value, at) => h("td", { class: numbers.has(names[at]) ? "num" : null }, value))))));
+}
+
+export function make() {
+  const state = h("div", {});
+  const learned = h("div", {});
+  const missed = h("div", {});
+  const judged = h("div", {});
+  const reload = h("button", { type: "button", "data-first": true, onclick: load }, "Reload ", h("kbd", {}, "r"));
+  const element = h("div", { class: "scroll stack", tabindex: "-1" }, h("p", { class: "actions" }, reload), state, learned, missed, judged);
+  let turn = 0; // of what is read: an answer that comes late is of no use
+
+  async function load() {
+    const mine = ++turn;
+    await Promise.all([
+      read(mine, "learning/status", {}, "What was learned cannot be read", drawState),
+      read(mine, "learning/unserved", {}, "Requests that found nothing cannot be read", drawMissed),
+      read(mine, "learning/judged", {}, "Judged requests cannot be read", drawJudged)]);
+  }
+
+  async function read(mine, name, fields, what, draw) {
+    try {
+      const answer = await act(name, fields);
+      if (mine === turn) draw(answer);
+    } catch (error) {
+      if (mine === turn) showProblem(error, what, load);
+    }
+  }
+
+  /** Do something that changes what is shown; the button waits, so that it is done once. */
+  async function change(button, name, fields, what, done) {
+    button.disabled = true;
+    try {
+      await done(await act(name, fields));
+    } catch (error) {
+      button.disabled = false;
+      showProblem(error, what, () => change(button, name, fields, what, done));
+    }
+  }
+
+  function drawState(found) {
+    const { live, states, use } = found;
+    fill(state,
+      h("p", { role: "status" }, h("span", { class: `state ${live ? "ok" : "so"}` }, live ? "live" : "off"), " ",
+        live ? [`Searches go by state ${live.id} of `, when(live.made_at), `: ${plural(live.requests, "request")} of ${plural(live.tools, "tool")}, learned of ${plural(live.counted, "outcome")} of ${plural(live.callers, "caller")}.`]
+          : "Searches go by nothing that was learned."),
+      h("p", { class: "muted" }, `${RECEIPTS[found.receipts] ?? found.receipts}${found.receipts === "off" ? "" : ` for ${plural(found.receipts_days, "day")}`}: `
+        + `${use.searches.toLocaleString("en")} searches of ${plural(use.callers, "caller")}, ${plural(use.outcomes, "outcome")}.`),
+      live?.compared_with_none && [h("h2", {}, "What it changed"), compared(live)],
+      h("h2", {}, "States"),
+      states.length === 0 ? h("p", { class: "muted" }, "Nothing was learned yet: outcomes of searches are needed (", h("code", {}, "skillroute learn"), " learns now).")
+        : table(["State", "Learned", "Requests", "Tools", "Outcomes", "Reason", ""], states.map(stateRow)));
+    fill(learned);
+    if (live) showLearned(live);
+  }
+
+  function compared({ compared_with_none: found, held_out: searches }) {
+    return [h("p", { class: "muted" }, `Measured on ${searches.toLocaleString("en")} later searches, compared with nothing learned.`),
+      table(["Measure", "Before", "After", "Change", "95 % interval"], Object.entries(found.before).map(([name, before]) => {
+        const { mean, low, high } = found.differences[name];
+        return [MEASURES[name] ?? name, before.toFixed(3), found.after[name].toFixed(3), signed(mean), `${signed(low)} to ${signed(high)}`];
+      }))];
+  }
+
+  function stateRow(one) {
+    const use = h("button", { type: "button", "aria-label": one.is_live ? `Switch off state ${one.id}` : `Use this one: state ${one.id}`,
+      onclick: () => change(use, "learning/switch", { state_id: one.is_live ? null : one.id }, "It was not switched", (found) => {
+        say(found.live ? `Searches go by state ${found.live.id} within 15 seconds.` : "Searches go by nothing that was learned within 15 seconds.");
+        turn += 1; // what was asked for before is older
+        drawState(found);
+      }) }, one.is_live ? "Switch off" : "Use this one");
+    const look = h("button", { type: "button", "aria-label": `Show what state ${one.id} has learned`, onclick: () => showLearned(one) }, "Show");
+    return [[String(one.id), one.is_live && [" ", h("span", { class: "state ok" }, "live")]], when(one.made_at), one.requests, one.tools, one.outcomes,
+      one.reason ?? "", h("span", { class: "actions" }, use, look)];
+  }
+
+  async function showLearned(one) {
+    const mine = turn;
+    await read(mine, "learning/requests", { state_id: one.id }, `What state ${one.id} has learned cannot be read`, (rows) => drawLearned(one, rows));
+  }
+
+  function drawLearned(one, rows) {
+    fill(learned, h("h2", {}, `What state ${one.id} has learned`),
+      rows.length === 0 ? h("p", { class: "muted" }, "Nothing, or all of it was forgotten.")
+        : table(["Tool", "Words", "Searches", "Callers", "Share", ""], rows.map((row, at) => [toolOf(row), row.words.join(", ") || h("span", { class: "muted" }, "none in three or more"),
+          row.searches, row.callers, row.share.toFixed(2), rows[at - 1]?.tool_id === row.tool_id ? "" : forgetting(one, row)])),
+      rows.length < one.requests && h("p", { class: "muted" }, `and ${one.requests - rows.length} more: \`skillroute learn show ${one.id} --all\` lists them`));
+  }
+
+  function forgetting(one, row) {
+    const button = h("button", { type: "button", "aria-label": `Forget what was learned of ${titleOf(row)}`, onclick: () => agreed(titleOf(row), () =>
+      change(button, "learning/forget", { tool_id: row.tool_id }, "It was not forgotten", async ({ requests, outcomes }) => {
+        say(`${titleOf(row)}: ${plural(requests, "learned request")} and ${plural(outcomes, "outcome")} forgotten.`);
+        await load();
+      })) }, "Forget");
+    return button;
+  }
+
+  /** Ask before what cannot be taken back. */
+  function agreed(title, run) {
+    const dialog = h("dialog", { "aria-labelledby": "forget-title", onclose: () => dialog.remove() },
+      h("h2", { id: "forget-title" }, `Forget what was learned of ${title}?`),
+      h("p", {}, "It goes out of all states, and the outcomes of its calls are deleted. This cannot be taken back."),
+      h("p", { class: "actions" },
+        h("button", { type: "button", class: "main", onclick: () => { dialog.close(); run(); } }, "Forget it"),
+        h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")));
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  function drawMissed(rows) {
+    fill(missed, h("h2", {}, "Requests that found nothing"),
+      rows.length === 0 ? h("p", { class: "muted" }, "None in the last 30 days.")
+        : table(["Request", "Searches", "Callers", "Last", "Nearest tools"], rows.map((row) => [
+          row.query === null ? h("span", { class: "muted" }, "texts are not kept")
+            : [h("a", { href: `#/search?q=${encodeURIComponent(row.query)}` }, row.query), row.wordings.length > 0 && h("small", {}, ` also: ${row.wordings.join("; ")}`)],
+          row.searches, row.callers, when(row.last_at), row.tools.map((tool, at) => [at > 0 && ", ", toolOf(tool)])])));
+  }
+
+  function drawJudged({ rows, name }) {
+    fill(judged, h("h2", {}, "Judged requests from use"),
+      h("p", { class: "muted" }, "What was called was not always right. Accepted requests go into ", h("code", {}, name), ", which evaluations read; rejected ones are not shown again, unless use judges otherwise."),
+      rows.length === 0 ? h("p", { class: "muted" }, "None is waiting to be looked at.")
+        : table(["Request", "Right tools", "Searches", ""], rows.map((row) => judgedRow(row, rows, name))));
+  }
+
+  function judgedRow(row, rows, name) {
+    const right = row.needs.flat();
+    const decide = (action, says, done) => {
+      const button = h("button", { type: "button", "aria-label": `${says} ${row.query}`, onclick: () =>
+        change(button, `learning/${action}`, { query: row.query, needs: row.needs }, "It was not decided", () => {
+          say(done);
+          const at = rows.indexOf(row);
+          rows.splice(at, 1);
+          drawJudged({ rows, name });
+          // Who works through the list by keys goes on at the next one.
+          judged.querySelectorAll(`button[data-action=${action}]`)[Math.min(at, rows.length - 1)]?.focus();
+        }) }, says);
+      button.dataset.action = action;
+      return button;
+    };
+    return [h("a", { href: `#/search?q=${encodeURIComponent(row.query)}` }, row.query), right.length ? right.join(", ") : h("span", { class: "muted" }, "nothing fits"), row.searches,
+      h("span", { class: "actions" }, decide("accept", "Accept", `Written into ${name}.`), decide("reject", "Reject", "Rejected."))];
+  }
+
+  return { element, enter: load, leave: () => { turn += 1; }, keys: { r: { says: "read everything again", run: load } } };
+}

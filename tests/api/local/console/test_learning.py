@@ -1,0 +1,134 @@
+"""The page Learning, without a browser: states, what people miss, and judged requests that go into the file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from skillroute_local.evaluating.requests import read_requests
+
+from tests.api.local.console.test_app import page_of
+from tests.api.tokens import JWT, Signer, claims, key_set
+from tests.builders import System, lent_system
+from tests.doubles import EdgeIndexes
+
+Do = Callable[..., Any]
+
+
+@pytest.fixture
+def requests(tmp_path: Path) -> Path:
+    return tmp_path / "requests.jsonl"
+
+
+@pytest.fixture
+def do(system: System, requests: Path) -> Do:
+    """Carry out an action that must succeed."""
+    page = page_of(system, requests)
+
+    def run(name: str, **fields: Any) -> Any:
+        answer = page.post(f"/do/learning/{name}", json=fields)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    return run
+
+
+@pytest.fixture
+def tool(system: System) -> int:
+    """A tool that was called for a request, and one that nothing fits."""
+    [tool] = system.put("fly", server="travel")
+    system.outcome(system.receipt("book a flight", tool), "called", tool)
+    system.outcome(system.receipt("mow the lawn", tool), "nothing_fits")
+    return tool
+
+
+def waiting(do: Do) -> list[tuple[str, list[list[str]]]]:
+    return [(row["query"], row["needs"]) for row in do("judged")["rows"]]
+
+
+def test_states_are_shown_switched_and_forgotten(do: Do, system: System, tool: int) -> None:
+    older, newer = system.learned(tool, is_live=False), system.learned(tool)
+    assert do("status")["live"]["id"] == newer
+    assert do("switch", state_id=older)["live"]["id"] == older
+    assert [row["tool_id"] for row in do("requests", state_id=older)] == [tool]
+    assert do("switch", state_id=None)["live"] is None
+    assert do("forget", tool_id=tool)["requests"] == 2
+    assert do("requests", state_id=older) == []
+
+
+def test_requests_that_found_nothing_are_grouped(do: Do, tool: int) -> None:
+    [group] = do("unserved")
+    assert (group["query"], group["searches"], group["tools"][0]["id"]) == ("mow the lawn", 1, tool)
+
+
+def test_accepted_requests_go_into_the_file_as_evaluations_read_it(do: Do, requests: Path, tool: int) -> None:
+    for query, needs in waiting(do):
+        assert do("accept", query=query, needs=needs) == {"name": "requests.jsonl"}
+    assert waiting(do) == []
+    problems: list[str] = []
+    with requests.open("rb") as lines:
+        rows = list(read_requests(lines, "requests.jsonl", problems.append))
+    assert problems == []
+    assert {row.request.query: row.request.needs for row in rows} == {
+        "book a flight": [["travel/fly"]],
+        "mow the lawn": [],
+    }
+    assert {json.loads(line)["source"] for line in requests.read_text("utf-8").splitlines()} == {"use"}
+
+
+def test_what_a_person_judged_is_not_asked_again_and_stays(do: Do, requests: Path, tool: int) -> None:
+    line = json.dumps({"query": "book a flight", "needs": [["other"]], "note": "mine"})
+    requests.write_text(f"{line}\n", "utf-8")
+    assert waiting(do) == [("mow the lawn", [])]
+    do("accept", query="book a flight", needs=[["travel/fly"]])
+    assert requests.read_text("utf-8") == f"{line}\n"
+
+
+def test_rejected_requests_come_back_when_use_judges_otherwise(
+    do: Do, system: System, requests: Path, tool: int
+) -> None:
+    do("reject", query="book a flight", needs=[["travel/fly"]])
+    assert waiting(do) == [("mow the lawn", [])]
+    assert not requests.exists()
+    [other] = system.put("drive", server="travel")
+    system.outcome(system.receipt("book a flight", other), "called", other)
+    assert waiting(do)[0] == ("book a flight", [["travel/drive", "travel/fly"]])
+
+
+class TestWithTokens:
+    @pytest.fixture
+    def signer(self) -> Signer:
+        return Signer("k")
+
+    @pytest.fixture
+    def system(self, database_url: str, edge_indexes: EdgeIndexes, signer: Signer) -> Iterator[System]:
+        with lent_system(database_url, edge_indexes, **JWT, jwt_keys=key_set(signer.public())) as system:
+            yield system
+
+    @pytest.fixture
+    def page(self, system: System, requests: Path) -> TestClient:
+        return page_of(system, requests)
+
+    def test_each_organisation_has_decisions_of_its_own(
+        self, page: TestClient, system: System, signer: Signer, requests: Path
+    ) -> None:
+        [tool] = system.put("fly")
+        for org in ("acme", "globex"):
+            system.outcome(system.receipt("book a flight", tool, org=org), "called", tool, org=org)
+
+        def ask(org: str, name: str, scope: str = "skills", **fields: Any) -> Any:
+            token = {"authorization": f"Bearer {signer.sign(claims(scope, org))}"}
+            return page.post(f"/do/learning/{name}", json=fields, headers=token)
+
+        assert ask("acme", "accept", query="book a flight", needs=[["fly"]]).json()["name"].startswith("requests.acme.")
+        assert ask("acme", "judged").json()["rows"] == []
+        assert [row["query"] for row in ask("globex", "judged").json()["rows"]] == ["book a flight"]
+        ask("globex", "reject", query="book a flight", needs=[["fly"]])
+        assert ask("globex", "judged").json()["rows"] == []
+        assert not requests.exists()
+        refused = ask("acme", "reject", "search", query="book a flight", needs=[["fly"]])
+        assert (refused.status_code, refused.json()["code"]) == (403, "insufficient_scope")

@@ -1,0 +1,63 @@
+"""The page Learning: states are switched, tools forgotten, judged requests decided on by keys; texts are text."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.console.conftest import Console, lines_of
+from tests.console.planted import SCRIPT
+
+pytestmark = pytest.mark.console
+
+
+def test_what_is_live_is_shown_with_what_it_changed_and_is_switched(console: Console) -> None:
+    console.open("learning")
+    console.page.get_by_text("Searches go by state 2 of ").wait_for()
+    console.page.get_by_text("compared with nothing learned").wait_for()
+    row = console.page.locator("tr:has(> td:text-is('nDCG@5'))")
+    assert row.locator("td").all_inner_texts() == ["nDCG@5", "0.741", "0.784", "+0.043", "+0.014 to +0.086"]
+
+    console.page.get_by_role("button", name="Use this one: state 1").click()
+    console.page.get_by_text("Searches go by state 1 of ").wait_for()
+    console.page.get_by_role("button", name="Switch off state 1").click()
+    console.page.get_by_text("Searches go by nothing that was learned.").wait_for()
+    console.page.get_by_role("button", name="Use this one: state 2").click()
+    console.page.get_by_text("Searches go by state 2 of ").wait_for()
+    assert console.complaints == []
+
+
+def test_a_tool_is_forgotten_only_when_that_is_confirmed(console: Console) -> None:
+    console.open("learning")
+    forget = console.page.get_by_role("button", name="Forget what was learned of workshop/tap_dance")
+    forget.click()
+    console.page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    assert forget.count() == 1
+    forget.focus()
+    console.page.keyboard.press("Enter")
+    console.page.get_by_role("dialog").get_by_role("button", name="Forget it").click()
+    console.page.get_by_text("workshop/tap_dance: 2 learned requests and 0 outcomes forgotten.").wait_for()
+    forget.wait_for(state="detached")
+    assert console.complaints == []
+
+
+def test_what_people_miss_is_text_and_leads_to_a_search(console: Console) -> None:
+    console.open("learning")
+    console.page.get_by_text(f"feed the fish {SCRIPT}").wait_for()
+    assert console.page.evaluate("window.pwned") is None
+    console.page.get_by_role("link", name="wash the dog").click()
+    console.page.get_by_role("heading", level=1, name="Search").wait_for()
+
+
+def test_judged_requests_are_decided_on_by_keys(console: Console) -> None:
+    console.open("learning")
+    console.page.get_by_role("button", name="Accept are my bees well").focus()
+    console.page.keyboard.press("Enter")
+    console.page.get_by_role("button", name="Accept are my bees well").wait_for(state="detached")
+    # The next one has the focus.
+    assert console.page.evaluate("document.activeElement.ariaLabel") == "Accept the watch has stopped"
+    console.page.get_by_role("button", name="Reject the watch has stopped").click()
+    console.page.get_by_text("None is waiting to be looked at.").wait_for()
+
+    [line] = [line for line in lines_of(console.server.home.path / "requests.jsonl") if line.get("source") == "use"]
+    assert line == {"query": "are my bees well", "needs": [["workshop/inspect_hive"]], "source": "use"}
+    assert console.complaints == []
