@@ -68,7 +68,7 @@ def test_a_dry_run_stores_nothing(used: Used) -> None:
 def test_too_few_searches_teach_nothing_and_say_how_many_there_are(used: Used) -> None:
     used.use(days=2)
     report = used.learn()
-    assert (report.state_id, report.reason) == (None, "5 searches can be measured, and 20 are needed")
+    assert (report.state_id, report.reason) == (None, "4 searches can be measured, and 20 are needed")
     assert used.system.left("learned_states") == {"learned_states": 0}
 
 

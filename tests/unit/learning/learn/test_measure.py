@@ -46,10 +46,14 @@ def test_a_flood_of_one_caller_is_measured_no_more_than_the_next_active_one() ->
     assert of_mallory >= 20
 
 
-def test_where_several_report_one_alone_is_not_measured() -> None:
-    honest = [said(1, caller="ann", days=n) for n in range(10)]
-    flood = [said(2, caller="mallory", days=20 + n) for n in range(100)]
-    assert split([*honest, *flood])[1] == []
+def test_a_flood_at_the_end_does_not_leave_nothing_to_measure() -> None:
+    honest = [said(1, caller=caller, days=n) for n in range(50) for caller in ("ann", "bob")]
+    flood = [said(2, caller="mallory", days=60 + n / 100) for n in range(1000)]
+    first, asked = split([*honest, *flood])
+    of_mallory = sum(each.tools == {"2"} for each in asked)
+    assert len(asked) == int(150 * HELD_OUT)
+    assert of_mallory == pytest.approx(len(asked) / 3, abs=1)
+    assert len(first) == 100 - (len(asked) - of_mallory)
 
 
 def test_nothing_is_held_out_of_too_little() -> None:

@@ -84,25 +84,33 @@ def split(evidence: Sequence[Evidence]) -> tuple[list[Evidence], list[HeldOut]]:
 def _last(good: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
     """Return the last of the successful searches, which come with their callers, and those of them that are measured.
 
-    No caller has more of these than the second most active one: a flood of one caller would else decide alone.
+    No caller has more of these than the second most active one, and the last go back until so many are `HELD_OUT`: one
+    caller's flood would else decide alone, or leave nothing to measure.
     """
-    are_several = len({caller for _, caller in good}) > 1
-    most, counts, last = int(len(good) * HELD_OUT), Counter[str](), list[tuple[str, str]]()
-
-    def cap() -> int:
-        return counts.most_common(2)[-1][1] if len(counts) > 1 else 0 if are_several else len(good)
-
-    for each in reversed(good[len(good) - most :]):
-        last.append(each)
-        counts[each[1]] += 1
-        if len(last) >= MAX_HELD_OUT and sum(min(cap(), count) for count in counts.values()) >= MAX_HELD_OUT:
-            break
-    limit, taken, asked = cap(), Counter[str](), []
+    of_all = Counter(caller for _, caller in good)
+    is_one = len(of_all) < 2
+    wanted = min(int(_fair(of_all, is_one=is_one)[0] * HELD_OUT), MAX_HELD_OUT)
+    counts: Counter[str] = Counter()
+    last: list[tuple[str, str]] = []
+    while _fair(counts, is_one=is_one)[0] < wanted:
+        last.append(good[-1 - len(last)])
+        counts[last[-1][1]] += 1
+    limit = _fair(counts, is_one=is_one)[1]
+    taken: Counter[str] = Counter()
+    asked = []
     for search, caller in last:
         taken[caller] += 1
         if taken[caller] <= limit:
             asked.append(search)
     return [search for search, _ in reversed(last)], asked[::-1]
+
+
+def _fair(counts: Counter[str], *, is_one: bool) -> tuple[int, int]:
+    """Return how many searches count of those that callers have, and the most of one caller."""
+    if is_one:
+        return counts.total(), counts.total()
+    first, second = [count for _, count in counts.most_common(2)] if len(counts) > 1 else (counts.total(), 0)
+    return counts.total() - first + second, second
 
 
 def measured(ask: Ask, asked: Sequence[HeldOut], learned: LearnedRequests | None) -> Measures:
