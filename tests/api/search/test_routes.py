@@ -429,7 +429,7 @@ def test_details_are_in_the_answer_where_they_are_asked_for_and_nowhere_else(fil
     assert [(tool["explain"], tool["duplicates"]) for tool in collapsed["tools"]] == [(None, [])] * len(plain["tools"])
 
 
-@pytest.mark.parametrize("field", ["explain", "collapse_duplicates"])
+@pytest.mark.parametrize("field", ["explain", "collapse_duplicates", "used_with"])
 def test_details_are_asked_for_by_a_boolean(shared_client: TestClient, field: str) -> None:
     response = shared_client.post("/api/v1/search", json={"query": QUERY, field: "yes"})
     assert response.status_code == 422

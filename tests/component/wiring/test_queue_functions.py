@@ -175,7 +175,7 @@ def use(parts: Parts, org: str, searches: int) -> None:
 
 def test_the_learn_function_learns_with_its_own_settings_and_takes_its_work_off(load: Load, parts: Parts) -> None:
     write(parts, 3)
-    use(parts, "acme", 80)
+    use(parts, "acme", 120)
     assert call(load("relay"), "schedule_relay")["due"] == 1
     assert waiting(parts, LEARN) == ["org/acme"]
 
@@ -187,7 +187,7 @@ def test_the_learn_function_learns_with_its_own_settings_and_takes_its_work_off(
 
     assert waiting(parts, LEARN) == []
     [state] = parts.database.read(lambda session: StateRepository(session).list("acme"))
-    assert (state.requests > 0, state.report["searches"], state.report["held_out"] >= 20) == (True, 80, True)
+    assert (state.requests > 0, state.report["searches"], state.report["held_out"] >= 20) == (True, 120, True)
     assert call(load("relay"), "schedule_relay")["due"] == 0
 
 

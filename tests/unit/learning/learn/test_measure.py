@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.learning.learn.measure import HELD_OUT, MAX_HELD_OUT, HeldOut, is_worse, judge, measured, split
+from skillroute.learning.learn.measure import (
+    HELD_OUT,
+    MAX_HELD_OUT,
+    MIN_HELD_OUT,
+    HeldOut,
+    is_worse,
+    judge,
+    measured,
+    split,
+)
 from skillroute.search.learned import LearnedRequests
 
 from tests.worlds.evidence import EAST, said
@@ -47,10 +56,16 @@ def test_a_flood_of_one_caller_is_measured_no_more_than_the_next_active_one() ->
 
 
 def test_a_flood_is_measured_no_more_than_the_second_most_active_caller() -> None:
-    honest = [said(1, caller="ann", days=n) for n in range(10)]
-    flood = [said(2, caller="mallory", days=20 + n) for n in range(100)]
+    honest = [said(1, caller="ann", days=n / 10) for n in range(150)]
+    flood = [said(2, caller="mallory", days=20 + n / 100) for n in range(9000)]
     _, asked = split([*honest, *flood])
-    assert sorted(min(each.tools) for each in asked) == ["1", "1", "2", "2"]
+    assert sorted(min(each.tools) for each in asked) == ["1"] * 30 + ["2"] * 30
+
+
+def test_one_who_asks_nearly_everything_is_measured_enough() -> None:
+    people = [said(1, caller=caller) for caller in ("ann", "bob") for _ in range(2)]
+    service = [said(2, caller="service", days=n) for n in range(1000)]
+    assert len(split([*people, *service])[1]) == MIN_HELD_OUT
 
 
 def test_callers_who_search_once_are_measured_together() -> None:

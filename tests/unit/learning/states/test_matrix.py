@@ -33,3 +33,8 @@ def test_what_is_not_near_is_left_out() -> None:
 
 def test_an_empty_one_is_near_to_nothing() -> None:
     assert (len(RequestMatrix([])), RequestMatrix([]).near(EAST)) == (0, {})
+
+
+def test_tools_that_are_used_together_are_known_of_each_in_their_order() -> None:
+    matrix = RequestMatrix([], [(1, 2, 9), (1, 3, 4), (2, 1, 9)])
+    assert [matrix.used_with(key) for key in ("1", "2", "3")] == [[("2", 9), ("3", 4)], [("1", 9)], []]

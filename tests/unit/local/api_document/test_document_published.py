@@ -23,6 +23,7 @@ VERBS = {
         "classify",
         "describe",
         "acknowledge",
+        "switch",
         "verify",
         "call",
         "post",

@@ -67,8 +67,8 @@ class Verdict:
 def split(evidence: Sequence[Evidence]) -> tuple[list[Evidence], list[HeldOut]]:
     """Return the evidence of each caller's first searches, and the last searches with the tools that they led to.
 
-    No caller has more of the last than the second most active one: a flood would else decide alone, or push those of
-    others out of what is measured.
+    No caller has more of the last than the second most active one, but for `MIN_HELD_OUT`: a flood would else decide
+    alone, or push those of others out of what is measured.
     """
     of_caller: defaultdict[str, dict[str, datetime]] = defaultdict(dict)
     for each in evidence:
@@ -101,7 +101,8 @@ def split(evidence: Sequence[Evidence]) -> tuple[list[Evidence], list[HeldOut]]:
 
 def _quotas(searches: Mapping[str, int]) -> dict[str, int]:
     """Return how many searches of each caller are held out, of those that have any."""
-    most = sorted(searches.values())[-2:][0] if searches else 0
+    # One service that asks nearly everything, next to a few people, is measured just enough.
+    most = max(sorted(searches.values())[-2:][0], round(MIN_HELD_OUT / HELD_OUT)) if searches else 0
     quotas, carried = {}, 0.0
     for caller, count in sorted(searches.items()):
         # Callers who search once or twice have their part together.

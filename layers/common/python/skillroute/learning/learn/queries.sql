@@ -13,7 +13,7 @@ WITH last AS (
 SELECT r.search_id::text, r.nth, r.asked_at, r.query, r.vector, r.caller AS asked_by, l.tool_id, l.caller, l.outcome, l.source
 FROM last l
 JOIN mcp.receipts r ON r.search_id = l.search_id AND r.org_id IS NOT DISTINCT FROM :org_id::text
-JOIN mcp.tools t ON t.id = l.tool_id AND t.is_active AND (t.org_id IS NULL OR t.org_id = :org_id::text)
+JOIN mcp.items_seen_by(:org_id::text) t ON t.id = l.tool_id AND t.is_active
 WHERE r.may_teach AND r.model = :model AND r.vector IS NOT NULL
   AND EXISTS (SELECT FROM jsonb_array_elements(r.shown) AS s (shown)
               WHERE (s.shown ->> 0)::bigint = l.tool_id AND s.shown ->> 1 = t.content_hash)

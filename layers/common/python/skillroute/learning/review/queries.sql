@@ -6,15 +6,15 @@
 -- The latest requests that nothing was found for, or that a caller reported nothing fits; equal ones as one, the most
 -- frequent first. One whose tool was called after all is none of them.
 WITH asked AS (
-    (SELECT search_id, nth FROM mcp.receipts
-     WHERE (org_id = :org_id::text OR org_id IS NULL AND :org_id::text IS NULL) AND no_match
+    (SELECT search_id, nth FROM mcp.receipts r
+     WHERE CASE WHEN :org_id::text IS NULL THEN r.org_id IS NULL ELSE r.org_id = :org_id::text END AND no_match
        AND asked_at >= now() - make_interval(days => :days::integer)
      ORDER BY asked_at DESC
      LIMIT :max_receipts::integer)
     UNION
     (SELECT r.search_id, r.nth
-     FROM (SELECT DISTINCT search_id FROM mcp.outcomes
-           WHERE (org_id = :org_id::text OR org_id IS NULL AND :org_id::text IS NULL) AND outcome = 'nothing_fits'
+     FROM (SELECT DISTINCT search_id FROM mcp.outcomes o
+           WHERE CASE WHEN :org_id::text IS NULL THEN o.org_id IS NULL ELSE o.org_id = :org_id::text END AND outcome = 'nothing_fits'
              AND reported_at >= now() - make_interval(days => :days::integer)) AS o
      JOIN mcp.receipts r USING (search_id)
      WHERE r.org_id IS NOT DISTINCT FROM :org_id::text
@@ -56,8 +56,8 @@ LEFT JOIN nearest n ON n.query_hash = m.query_hash AND n.model IS NOT DISTINCT F
 ORDER BY m.searches DESC, m.last_at DESC, m.query_hash
 
 -- name: titles_of_tools
-SELECT id, server, name FROM mcp.tools
-WHERE id = ANY (:ids::bigint[]) AND (org_id IS NULL OR org_id = :org_id::text)
+SELECT id, server, name FROM mcp.items_seen_by(:org_id::text)
+WHERE id = ANY (:ids::bigint[])
 
 -- name: judged_requests
 -- plan: custom
@@ -65,8 +65,8 @@ WHERE id = ANY (:ids::bigint[]) AND (org_id IS NULL OR org_id = :org_id::text)
 -- right that was called more often than it was reported wrong; nothing is where nothing of the search was. Of a text whose right tools are all gone nothing is left.
 WITH last AS MATERIALIZED (
     SELECT DISTINCT ON (search_id, caller, tool_id) search_id, tool_id, outcome
-    FROM (SELECT id, search_id, caller, tool_id, outcome FROM mcp.outcomes
-          WHERE (org_id = :org_id::text OR org_id IS NULL AND :org_id::text IS NULL) AND may_teach
+    FROM (SELECT id, search_id, caller, tool_id, outcome FROM mcp.outcomes o
+          WHERE CASE WHEN :org_id::text IS NULL THEN o.org_id IS NULL ELSE o.org_id = :org_id::text END AND may_teach
             AND reported_at >= now() - make_interval(days => :days::integer)
           ORDER BY reported_at DESC
           LIMIT :max_outcomes::integer) AS latest
@@ -75,7 +75,7 @@ WITH last AS MATERIALIZED (
     SELECT r.query, r.search_id, r.asked_at, l.tool_id, l.outcome
     FROM last l
     JOIN mcp.receipts r ON r.search_id = l.search_id AND r.org_id IS NOT DISTINCT FROM :org_id::text
-    WHERE length(r.query) <= 1000  -- what masking made longer is no request that a search takes
+    WHERE length(r.query) <= 1000
       AND (l.tool_id IS NULL AND NOT EXISTS (
                SELECT FROM last other
                WHERE other.search_id = l.search_id AND other.outcome IN ('called', 'succeeded'))
@@ -90,7 +90,7 @@ WITH last AS MATERIALIZED (
     SELECT v.query,
            array_agg(DISTINCT CASE WHEN t.server = '' THEN t.name ELSE t.server || '/' || t.name END) AS titles
     FROM voted v
-    JOIN mcp.tools t ON t.id = v.tool_id AND t.is_active AND (t.org_id IS NULL OR t.org_id = :org_id::text)
+    JOIN mcp.items_seen_by(:org_id::text) t ON t.id = v.tool_id AND t.is_active
     GROUP BY v.query
 ), judged AS MATERIALIZED (
     SELECT r.query, coalesce(s.titles, '{}') AS titles, count(DISTINCT r.search_id) AS searches,
@@ -112,8 +112,8 @@ LEFT JOIN (SELECT query, titles, searches, last_at FROM judged
 SELECT count(*), count(*) FILTER (
     WHERE :after_time::timestamptz IS NULL
        OR (asked_at, search_id, nth) > (:after_time::timestamptz, :after_search::uuid, :after_nth::smallint))
-FROM mcp.receipts
-WHERE (org_id = :org_id::text OR org_id IS NULL AND :org_id::text IS NULL)
+FROM mcp.receipts r
+WHERE CASE WHEN :org_id::text IS NULL THEN r.org_id IS NULL ELSE r.org_id = :org_id::text END
   AND (:caller::text IS NULL OR caller = :caller::text)
 
 -- name: list_receipts
@@ -125,7 +125,7 @@ SELECT r.search_id, r.nth, r.caller, r.may_teach, r.door, r.asked_at, r.query, r
            FROM mcp.outcomes o
            WHERE o.search_id = r.search_id AND o.org_id IS NOT DISTINCT FROM r.org_id), '[]')
 FROM mcp.receipts r
-WHERE (r.org_id = :org_id::text OR r.org_id IS NULL AND :org_id::text IS NULL)
+WHERE CASE WHEN :org_id::text IS NULL THEN r.org_id IS NULL ELSE r.org_id = :org_id::text END
   AND (:caller::text IS NULL OR r.caller = :caller::text)
   AND (:after_time::timestamptz IS NULL
        OR (r.asked_at, r.search_id, r.nth) > (:after_time::timestamptz, :after_search::uuid, :after_nth::smallint))

@@ -81,9 +81,9 @@ WHERE s.id = :state_id::bigint AND s.org_id IS NOT DISTINCT FROM :org_id::text
 -- plan: custom
 -- What is kept of an organisation. Compared so that the index by organisation serves, which IS NOT DISTINCT FROM does
 -- not use.
-SELECT (SELECT count(DISTINCT search_id) FROM mcp.receipts
-        WHERE org_id = :org_id::text OR org_id IS NULL AND :org_id::text IS NULL),
-       (SELECT count(*) FROM mcp.outcomes
-        WHERE org_id = :org_id::text OR org_id IS NULL AND :org_id::text IS NULL),
-       (SELECT count(DISTINCT caller) FROM mcp.receipts
-        WHERE org_id = :org_id::text OR org_id IS NULL AND :org_id::text IS NULL)
+SELECT (SELECT count(DISTINCT search_id) FROM mcp.receipts r
+        WHERE CASE WHEN :org_id::text IS NULL THEN r.org_id IS NULL ELSE r.org_id = :org_id::text END),
+       (SELECT count(*) FROM mcp.outcomes o
+        WHERE CASE WHEN :org_id::text IS NULL THEN o.org_id IS NULL ELSE o.org_id = :org_id::text END),
+       (SELECT count(DISTINCT caller) FROM mcp.receipts r
+        WHERE CASE WHEN :org_id::text IS NULL THEN r.org_id IS NULL ELSE r.org_id = :org_id::text END)
