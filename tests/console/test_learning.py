@@ -23,6 +23,8 @@ def test_what_is_live_is_shown_with_what_it_changed_and_is_switched(console: Con
     console.page.get_by_text("Searches go by nothing that was learned.").wait_for()
     console.page.get_by_role("button", name="Use this one: state 2").click()
     console.page.get_by_text("Searches go by state 2 of ").wait_for()
+    console.page.get_by_role("button", name="Let it go on by itself").click()
+    console.page.get_by_text("chosen by hand").wait_for(state="detached")
     assert console.complaints == []
 
 

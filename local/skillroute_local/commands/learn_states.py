@@ -15,7 +15,7 @@ from skillroute_local.commands.tables import Column, show_table
 from skillroute_local.errors import Misused
 
 _RECEIPTS = {"on": "kept", "without-texts": "kept without texts", "off": "not kept"}
-_OFF = "none"
+_OFF, _AUTOMATIC = "none", "auto"
 
 
 def status(url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False) -> None:
@@ -65,7 +65,7 @@ def show(
 
 
 def use(
-    state: Annotated[str, typer.Argument(metavar="STATE|none", help="The state to go by, or none.")],
+    state: Annotated[str, typer.Argument(metavar="STATE|none|auto", help="The state to go by, none, or the best.")],
     url: Url = None,
     token: Token = None,
     sign_region: SignRegion = None,
@@ -73,13 +73,18 @@ def use(
 ) -> None:
     """Make a state live, also an earlier one; with none searches go by nothing that was learned.
 
+    So it stays, until auto lets states that are measured to be better go live by themselves again.
+
     It needs scope skills; for the global catalogue, of callers without an organisation, scope admin.
     """
-    if state != _OFF and not (state.isascii() and state.isdecimal() and int(state) > 0):
-        raise Misused(f"STATE is the number of a state, or {_OFF}: `skillroute learn status` lists them")
+    if state not in (_OFF, _AUTOMATIC) and not (state.isascii() and state.isdecimal() and int(state) > 0):
+        raise Misused(f"STATE is the number of a state, {_OFF} or {_AUTOMATIC}: `skillroute learn status` lists them")
     with client_for(url, token, sign_region) as client:
-        state_id = None if state == _OFF else int(state)
-        found = plain(client.use(lambda use: use.switch(state_id)))
+        if state == _AUTOMATIC:
+            found = plain(client.use(lambda use: use.go_on()))
+        else:
+            state_id = None if state == _OFF else int(state)
+            found = plain(client.use(lambda use: use.switch(state_id)))
     if as_json:
         print_json(found)
     else:
@@ -100,6 +105,8 @@ def _show_status(found: dict[str, Any]) -> None:
     searches, callers = counted(use_["searches"], "search", "searches"), counted(use_["callers"], "caller")
     print_line(f"there are {searches} of {callers}, {counted(use_['outcomes'], 'outcome')}")
     print_line(live_in_words(found["live"]))
+    if not found["is_automatic"]:
+        print_line("this was chosen by hand, and stays so: `skillroute learn use auto` lets it go on by itself")
     if not found["states"]:
         return
     print_line("")

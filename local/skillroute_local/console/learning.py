@@ -64,7 +64,7 @@ def learning_actions(files: JudgementFiles) -> Actions:
 
         return await asyncio.to_thread(in_turn)
 
-    for each in (status, requests, switch, forget, unserved):
+    for each in (status, requests, switch, go_on, forget, unserved):
         actions.action(each)
     return actions
 
@@ -86,6 +86,11 @@ async def switch(client: AsyncSkillroute, state_id: Id | None) -> dict[str, Any]
     """Make a state live, or with None none."""
     found: dict[str, Any] = await client.request("PUT", f"{_PATH}/live", json={"state_id": state_id})
     return found
+
+
+async def go_on(client: AsyncSkillroute) -> dict[str, Any]:
+    """Let states go live by themselves again."""
+    return (await client.learning.go_on()).model_dump(mode="json")
 
 
 async def forget(client: AsyncSkillroute, tool_id: Id) -> dict[str, Any]:

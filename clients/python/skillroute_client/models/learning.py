@@ -141,6 +141,7 @@ class LearningStatus(Answer):
     receipts_days: int
     use: KeptUse
     live: LearnedState | None = None
+    is_automatic: bool = True
     states: list[LearnedState] = []
 
 

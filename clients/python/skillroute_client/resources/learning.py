@@ -64,6 +64,12 @@ class Learning(Resource[M]):
 
     @operation
     def switch(self, state_id: int | None) -> Call[LearningStatus]:
-        """Make a state live, also an earlier one; with None what was learned is switched off."""
+        """Make a state live, also an earlier one, and keep it so; with None what was learned is switched off."""
         path = path_of("learning", "live")
         return Call(method="PUT", path=path, body={"state_id": state_id}, read=one(LearningStatus))
+
+    @operation
+    def go_on(self) -> Call[LearningStatus]:
+        """Let states that are measured to be better go live by themselves again."""
+        path = path_of("learning", "live")
+        return Call(method="PUT", path=path, body={"is_automatic": True}, read=one(LearningStatus))

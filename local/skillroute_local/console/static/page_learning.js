@@ -58,6 +58,7 @@ export function make() {
       h("p", { role: "status" }, h("span", { class: `state ${live ? "ok" : "so"}` }, live ? "live" : "off"), " ",
         live ? [`Searches go by state ${live.id} of `, when(live.made_at), `: ${plural(live.requests, "request")} of ${plural(live.tools, "tool")}, learned of ${plural(live.counted, "outcome")} of ${plural(live.callers, "caller")}.`]
           : "Searches go by nothing that was learned."),
+      !found.is_automatic && h("p", {}, "This was chosen by hand, and stays so. ", goOn()),
       h("p", { class: "muted" }, `${RECEIPTS[found.receipts] ?? found.receipts}${found.receipts === "off" ? "" : ` for ${plural(found.receipts_days, "day")}`}: `
         + `${use.searches.toLocaleString("en")} searches of ${plural(use.callers, "caller")}, ${plural(use.outcomes, "outcome")}.`),
       live?.compared_with_none && [h("h2", {}, "What it changed"), compared(live)],
@@ -66,6 +67,16 @@ export function make() {
         : table(["State", "Learned", "Requests", "Tools", "Outcomes", "Reason", ""], states.map(stateRow)));
     fill(learned);
     if (live) showLearned(live);
+  }
+
+  function goOn() {
+    const button = h("button", { type: "button",
+      onclick: () => change(button, "learning/go_on", {}, "It does not go on by itself", (found) => {
+        say("What is measured to find better goes live by itself again.");
+        turn += 1;
+        drawState(found);
+      }) }, "Let it go on by itself");
+    return button;
   }
 
   function compared({ compared_with_none: found, held_out: searches }) {

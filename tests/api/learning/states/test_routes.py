@@ -88,7 +88,20 @@ def test_states_are_switched_and_switched_off(client: TestClient, system: System
     assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
 
 
-@pytest.mark.parametrize("body", [{}, {"state_id": "1"}, {"state_id": 0}, {"state_id": 2**63}, {"state_id": True}])
+def test_what_is_switched_stays_until_it_may_go_on(client: TestClient, system: System) -> None:
+    assert client.get(URL).json()["is_automatic"] is True
+    assert client.put(f"{URL}/live", json={"state_id": None}).json()["is_automatic"] is False
+    assert client.put(f"{URL}/live", json={"is_automatic": True}).json()["is_automatic"] is True
+
+
+@pytest.mark.parametrize("body", [{}, {"is_automatic": False}, {"is_automatic": True, "state_id": None}])
+def test_a_switch_has_a_state_or_goes_on_by_itself(client: TestClient, body: dict[str, Any]) -> None:
+    refused = client.put(f"{URL}/live", json=body)
+    assert refused.status_code == 422
+    assert "state_id or is_automatic: true is needed" in refused.text
+
+
+@pytest.mark.parametrize("body", [{"state_id": "1"}, {"state_id": 0}, {"state_id": 2**63}, {"state_id": True}])
 def test_a_switch_to_what_is_no_id_is_refused_and_names_the_field(
     client: TestClient, system: System, body: dict[str, Any]
 ) -> None:

@@ -86,6 +86,22 @@ def test_a_newer_state_takes_the_place_of_an_older_one(used: Used) -> None:
     assert first.state_id != second.state_id
 
 
+@pytest.mark.parametrize("chosen", ["first", "none"])
+def test_what_a_person_chose_stays_whatever_is_learned_later(used: Used, chosen: str) -> None:
+    """Decision 44: it can be switched off, and taken back."""
+    used.use()
+    first = used.learn()
+    states = used.system.parts.learning.states
+    states.switch(of_org("a"), first.state_id if chosen == "first" else None)
+    later = used.learn()
+    assert (later.is_live, later.state_id is None) == (False, False)
+    assert "a person chose" in later.reason
+    live = used.system.rows("SELECT id FROM mcp.learned_states WHERE is_live")
+    assert live == ([[first.state_id]] if chosen == "first" else [])
+    states.go_on(of_org("a"))
+    assert used.learn().is_live
+
+
 def test_where_texts_are_left_out_vectors_teach_and_are_measured(used: Used) -> None:
     used.use()
     used.system.sql("UPDATE mcp.receipts SET query = NULL")

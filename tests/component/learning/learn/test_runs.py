@@ -13,7 +13,7 @@ from skillroute.learning.learn.learn import LearnReport
 from skillroute.learning.learn.runs import QueueLearning, RunLearning
 from skillroute.learning.queues import LEARN
 
-from tests.builders import System
+from tests.builders import System, of_org
 
 DAY_H = 24.0
 WAITING = "SELECT key, org_id FROM mcp.outbox WHERE queue = 'learn' ORDER BY key"
@@ -88,6 +88,15 @@ def test_an_organisation_without_new_outcomes_is_not_due_however_long_ago_it_lea
     ran(system, "acme", 48)
     ran(system, None, 48)
     assert queue(system) == []
+
+
+def test_an_organisation_is_not_due_while_a_person_chose_what_is_live(system: System) -> None:
+    used(system, "acme", None)
+    states = system.parts.learning.states
+    states.switch(of_org("acme"), None)
+    assert queue(system) == ["global"]
+    states.go_on(of_org("acme"))
+    assert queue(system) == ["global", "org/acme"]
 
 
 def test_what_is_reported_while_a_run_goes_on_is_new(system: System) -> None:

@@ -50,11 +50,22 @@ def test_a_switch_leaves_what_others_go_by(system: System) -> None:
     assert (live_of(system, GLOBEX), live_of(system, LAPTOP)) == (theirs, shared)
 
 
+def test_what_was_chosen_by_hand_stays_until_it_may_go_on(system: System) -> None:
+    """Decision 44: what is learned can be switched off, and stays so."""
+    states = system.parts.learning.states
+    assert states.status(ACME).is_automatic
+    assert not states.switch(ACME, None).is_automatic
+    assert states.status(LAPTOP).is_automatic
+    assert states.go_on(ACME).is_automatic
+
+
 def test_the_global_state_is_switched_by_the_operator_alone(system: System) -> None:
     shared = system.learned(system.tool("fly"))
     curator = Caller(scopes=frozenset({Scope.SKILLS}))
     with pytest.raises(Forbidden):
         system.parts.learning.states.switch(curator, None)
+    with pytest.raises(Forbidden):
+        system.parts.learning.states.go_on(curator)
     assert live_of(system, curator) == shared
     assert system.parts.learning.states.switch(LAPTOP, None).live is None
 

@@ -106,6 +106,8 @@ class TestStates:
         assert run.json("learn", "use", str(older))["live"]["id"] == older
         done = run("learn", "use", "none")
         assert done.stdout == "no state is live; searches go by it within 15 seconds\n"
+        assert "chosen by hand" in run("learn", "status").stdout
+        assert run.json("learn", "use", "auto")["is_automatic"] is True
         assert run.error("learn", "show")["exit_code"] == 2
         assert run.json("learn", "show", str(newer))["requests"][0]["tool_id"] == tool
 

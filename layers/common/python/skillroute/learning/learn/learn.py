@@ -113,7 +113,9 @@ class Learn:
         if dry_run:
             return LearnReport(org_id, None, is_live, reason, details)
         state = NewState(org_id, str(model), is_live, details, requests, pairs(first))
-        state_id = self._database.transact(lambda session: _store(session, state))
+        state_id, is_held = self._database.transact(lambda session: _store(session, state))
+        if is_held and is_live:
+            is_live, reason = False, f"{reason}, but a person chose what is live"
         count(Metric.LEARNED_LIVE if is_live else Metric.LEARNED_REJECTED)
         logger.info("learned from use", extra={"state": state_id, "is_live": is_live, "reason": reason, **counts})
         return LearnReport(org_id, state_id, is_live, reason, details)
@@ -143,12 +145,13 @@ def _matrix(rows: Rows) -> RequestMatrix | None:
     return RequestMatrix(rows) if rows else None
 
 
-def _store(session: Session, state: NewState) -> int:
+def _store(session: Session, state: NewState) -> tuple[int, bool]:
+    """Store a state, and make it live where it was better and no person chose what is; return its id, and that."""
     states = StateRepository(session)
-    state_id = states.add(state)
-    if state.was_better:
+    state_id, is_held = states.add(state), states.is_held(state.org_id)
+    if state.was_better and not is_held:
         states.make_live(state.org_id, state_id)
-    return state_id
+    return state_id, is_held
 
 
 def _counts(found: list[Evidence], evidence: list[Evidence], requests: list[LearnedRequest]) -> dict[str, Any]:

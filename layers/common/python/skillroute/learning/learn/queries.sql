@@ -22,7 +22,7 @@ LIMIT :limit
 
 -- name: organisations_to_learn
 -- Those with outcomes that are newer than their last run, where that is long enough ago and their work does not wait;
--- what was given up is tried again after as long. They take turns: first who never learned, then who has not for the
+-- what was given up is tried again after as long. None where a person chose what is live. They take turns: first who never learned, then who has not for the
 -- longest time. The recursion steps from organisation to organisation through the index, however many outcomes there are.
 WITH RECURSIVE organisations AS (
     (SELECT org_id FROM mcp.outcomes WHERE org_id IS NOT NULL ORDER BY org_id LIMIT 1)
@@ -32,19 +32,19 @@ WITH RECURSIVE organisations AS (
     CROSS JOIN LATERAL (
         SELECT org_id FROM mcp.outcomes WHERE org_id > o.org_id ORDER BY org_id LIMIT 1) following
 ), known AS (
-    SELECT o.org_id, 'org/' || o.org_id AS key, r.began_at,
+    SELECT o.org_id, 'org/' || o.org_id AS key, r.began_at, r.is_held,
            EXISTS (SELECT FROM mcp.outcomes n
                    WHERE n.org_id = o.org_id AND n.reported_at > coalesce(r.began_at, '-infinity') AND n.may_teach) AS has_new
     FROM organisations o LEFT JOIN mcp.learning_runs r ON r.org_id = o.org_id
     UNION ALL
-    SELECT NULL, 'global', r.began_at,
+    SELECT NULL, 'global', r.began_at, r.is_held,
            EXISTS (SELECT FROM mcp.outcomes n
                    WHERE n.org_id IS NULL AND n.reported_at > coalesce(r.began_at, '-infinity') AND n.may_teach)
     FROM (VALUES (1)) AS one LEFT JOIN mcp.learning_runs r ON r.org_id IS NULL
 )
 SELECT k.org_id
 FROM known k LEFT JOIN mcp.outbox b ON b.queue = 'learn' AND b.key = k.key
-WHERE k.has_new
+WHERE k.has_new AND k.is_held IS NOT TRUE
   AND coalesce(k.began_at, '-infinity') <= now() - make_interval(secs => :every_s::float8)
   AND coalesce(b.dead_at, CASE WHEN b.key IS NULL THEN '-infinity' ELSE 'infinity' END::timestamptz)
       <= now() - make_interval(secs => :every_s::float8)

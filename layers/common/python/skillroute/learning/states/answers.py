@@ -79,6 +79,9 @@ class LearningOut(BaseModel):
     receipts_days: int = Field(description="For how many days.")
     use: KeptUse = Field(description="How much is kept now.")
     live: LearnedStateOut | None = Field(description="The state that searches go by; null where there is none.")
+    is_automatic: bool = Field(
+        description="Whether a state that is measured to be better goes live by itself: until one is switched by hand."
+    )
     states: list[LearnedStateOut] = Field(description="All states that are kept, the newest first: 21 at most.")
 
     @classmethod
@@ -90,6 +93,7 @@ class LearningOut(BaseModel):
             receipts_days=status.receipts_days,
             use=KeptUse.model_validate(status.use),
             live=None if live is None else LearnedStateOut.of(live),
+            is_automatic=status.is_automatic,
             states=[LearnedStateOut.of(state) for state in status.states],
         )
 

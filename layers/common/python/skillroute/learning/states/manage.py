@@ -24,12 +24,15 @@ class Status(NamedTuple):
         What the deployment keeps of searches.
     states : sequence of StateHead
         The newest first.
+    is_automatic : bool
+        Whether a state that is measured to be better goes live by itself: until a person chooses one, or none.
     """
 
     receipts: Kept
     receipts_days: int
     use: UseCounts
     states: Sequence[StateHead]
+    is_automatic: bool
 
     @property
     def live(self) -> StateHead | None:
@@ -66,7 +69,7 @@ class ManageStates:
         return found
 
     def switch(self, caller: Caller, state_id: int | None) -> Status:
-        """Make one of the states live, or with None none; processes that search follow within seconds.
+        """Make one of the states live, or with None none, and keep it so; processes that search follow within seconds.
 
         Raises
         ------
@@ -75,22 +78,39 @@ class ManageStates:
         NotFound
             The organisation has no such state; what was live is live.
         """
-        if caller.org_id is None and not caller.runs_deployment:
-            raise Forbidden(
-                "the state of the global catalogue is switched by the operator: send a token with scope admin",
-                ErrorCode.OPERATOR_ONLY,
-            )
+        _require_operator_of_what_is_global(caller)
 
         def switched(session: Session) -> Status:
-            if not StateRepository(session).make_live(caller.org_id, state_id):
+            states = StateRepository(session)
+            if not states.make_live(caller.org_id, state_id):
                 raise _missing(state_id)
+            states.hold(caller.org_id, is_held=True)
             return self._status(session, caller)
 
         return self._database.transact(switched)
 
+    def go_on(self, caller: Caller) -> Status:
+        """Let states go live by themselves again; what is live stays until one is better. Raises `Forbidden`."""
+        _require_operator_of_what_is_global(caller)
+
+        def released(session: Session) -> Status:
+            StateRepository(session).hold(caller.org_id, is_held=False)
+            return self._status(session, caller)
+
+        return self._database.transact(released)
+
     def _status(self, session: Session, caller: Caller) -> Status:
         states = StateRepository(session)
-        return Status(self._receipts, self._receipts_days, states.use(caller.org_id), states.list(caller.org_id))
+        org_id, is_held = caller.org_id, states.is_held(caller.org_id)
+        return Status(self._receipts, self._receipts_days, states.use(org_id), states.list(org_id), not is_held)
+
+
+def _require_operator_of_what_is_global(caller: Caller) -> None:
+    if caller.org_id is None and not caller.runs_deployment:
+        raise Forbidden(
+            "the state of the global catalogue is switched by the operator: send a token with scope admin",
+            ErrorCode.OPERATOR_ONLY,
+        )
 
 
 def _missing(state_id: int | None) -> NotFound:

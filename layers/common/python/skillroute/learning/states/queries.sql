@@ -32,6 +32,13 @@ UPDATE mcp.learned_states SET is_live = true
 WHERE id = :state_id::bigint AND org_id IS NOT DISTINCT FROM :org_id::text
 RETURNING id
 
+-- name: hold_live_state
+INSERT INTO mcp.learning_runs AS r (org_id, is_held) VALUES (:org_id::text, :is_held::boolean)
+ON CONFLICT ON CONSTRAINT learning_runs_of_org DO UPDATE SET is_held = excluded.is_held
+
+-- name: is_live_state_held
+SELECT EXISTS (SELECT FROM mcp.learning_runs WHERE org_id IS NOT DISTINCT FROM :org_id::text AND is_held)
+
 -- name: drop_old_states
 DELETE FROM mcp.learned_states
 WHERE org_id IS NOT DISTINCT FROM :org_id::text AND NOT is_live AND id NOT IN (

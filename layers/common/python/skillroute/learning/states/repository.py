@@ -43,6 +43,14 @@ class StateRepository:
         self._run("end_live_state", org_id=org_id)
         return state_id is None or bool(self._run("make_state_live", org_id=org_id, state_id=state_id))
 
+    def hold(self, org_id: str | None, *, is_held: bool) -> None:
+        """Note whether a person chose what is live, so that no later state takes its place."""
+        self._run("hold_live_state", org_id=org_id, is_held=is_held)
+
+    def is_held(self, org_id: str | None) -> bool:
+        """Return whether a person chose what is live."""
+        return bool(self._run("is_live_state_held", org_id=org_id)[0][0])
+
     def live(self, org_id: str | None, model: str) -> list[LiveVersion]:
         """Return the live states that searches of an organisation go by: its own, and the global one."""
         return [LiveVersion(*row) for row in self._run("live_versions", org_id=org_id, model=model)]

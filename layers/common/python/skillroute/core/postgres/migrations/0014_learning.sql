@@ -63,10 +63,11 @@ CREATE TABLE mcp.learned_states (
 CREATE UNIQUE INDEX learned_states_live ON mcp.learned_states (org_id) NULLS NOT DISTINCT WHERE is_live;
 CREATE INDEX learned_states_org ON mcp.learned_states (org_id, id);
 
--- When an organisation learned last, whatever came of it.
+-- When an organisation learned last, whatever came of it, and whether it goes on.
 CREATE TABLE mcp.learning_runs (
     org_id      text,
-    began_at    timestamptz NOT NULL,                    -- before it read: what was reported later is new
+    began_at    timestamptz,                             -- before it read: what was reported later is new; null: never
+    is_held     boolean NOT NULL DEFAULT false,          -- a person chose what is live: nothing else goes live
     CONSTRAINT learning_runs_of_org UNIQUE NULLS NOT DISTINCT (org_id),
     CONSTRAINT learning_runs_org_not_blank CHECK (org_id <> '')
 );
