@@ -41,6 +41,13 @@ def test_texts_can_be_left_out_and_their_hash_stays() -> None:
     assert (row["query"], row["query_hash"]) == (None, query_hash("send mail", "a"))
 
 
+@pytest.mark.parametrize("has_texts", [True, False])
+def test_no_guess_of_a_secret_can_be_checked_by_the_hash(has_texts: bool) -> None:
+    texts = ("log in with password=hunter2", "log in with password=letmein", "log in with ｐａｓｓｗｏｒｄ＝hunter3")
+    rows = [*map(RowMaker(has_texts, "administrators"), noted(receipt(*texts)))]
+    assert {row["query_hash"] for row in rows} == {query_hash(masked(texts[0]), "a")}
+
+
 def test_one_without_a_vector_names_no_model() -> None:
     [row] = map(RowMaker(True, "administrators"), noted(receipt("x")))
     assert (row["model"], row["vector"]) == (None, None)

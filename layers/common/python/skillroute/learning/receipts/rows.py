@@ -39,7 +39,9 @@ def noted(receipt: SearchReceipt) -> list[Noted]:
 
 
 def query_hash(text: str, org_id: str | None) -> str:
-    """Return the hash of a text that is the same for other spacing and case, and another for each organisation.
+    """Return the hash of a masked text that is the same for other spacing and case, and another for each organisation.
+
+    Of a text with its secrets it would say whether a guess of them is right.
 
     Examples
     --------
@@ -79,7 +81,7 @@ class RowMaker:
     def __call__(self, one: Noted) -> dict[str, Any]:
         """Return the columns of a row, as `add_receipts` reads them."""
         receipt, text = one.receipt, one.text
-        caller = receipt.caller
+        caller, query = receipt.caller, masked(text.text)
         return {
             "search_id": str(receipt.search_id),
             "nth": one.nth,
@@ -88,8 +90,8 @@ class RowMaker:
             "may_teach": may_teach(caller, self.learn_global_from),
             "door": receipt.door,
             "asked_at": receipt.asked_at.isoformat(),
-            "query": masked(text.text) if self.has_texts else None,
-            "query_hash": query_hash(text.text, caller.org_id),
+            "query": query if self.has_texts else None,
+            "query_hash": query_hash(query, caller.org_id),
             "model": None if one.vector is None else str(receipt.model),
             "vector": None if one.vector is None else b64encode(one.vector).decode("ascii"),
             "shown": [
