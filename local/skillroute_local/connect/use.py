@@ -1,11 +1,10 @@
 """Searches of agents and outcomes of their calls, kept in the file of `connect` to be learned from later.
 
-Searches and calls hand it over and go on; a thread masks secrets and writes.
+Searches and calls hand it over and go on; a thread masks secrets and addresses, and writes.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import sqlite3
@@ -19,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, Full, Queue
 
-from skillroute.core.input.secret_masking import without_secrets
 from skillroute.core.settings import ReceiptSettings
 from skillroute.learning.model import OutcomeKind
+from skillroute.learning.receipts.rows import masked, query_hash
 
 from skillroute_local.connect.kept import Session
 from skillroute_local.connect.store import connected
@@ -188,10 +187,10 @@ class Use:
         if not isinstance(what, Asked):
             database.execute("INSERT INTO outcomes VALUES (?, ?, ?, ?)", (search_id, *what, at))
             return
-        normal = " ".join(what.query.split()).casefold().encode("utf-8", "surrogatepass")
-        masked = without_secrets(what.query).encode("utf-8", "replace").decode() if self._with_texts else None
+        query = masked(what.query)
         shown = json.dumps([[item.id, item.content_hash, item.probability] for item in what.shown])
-        row = (search_id, nth, at, masked, hashlib.sha256(normal).hexdigest(), shown, what.no_match)
+        text = query if self._with_texts else None
+        row = (search_id, nth, at, text, query_hash(query, None), shown, what.no_match)
         database.execute("INSERT INTO receipts VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def _prune(self, database: sqlite3.Connection) -> None:

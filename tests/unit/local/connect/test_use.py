@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from skillroute.core.settings import ReceiptSettings
+from skillroute.learning.receipts.rows import masked, query_hash
 from skillroute_local.connect.store import connected
 from skillroute_local.connect.use import Asked, ShownItem, Use, UsedSearch
 
@@ -48,6 +49,19 @@ def test_what_was_shown_is_kept_and_secrets_are_not(tmp_path: Path) -> None:
     assert "send a mail" in first.query
     assert (second.nth, second.query, second.no_match) == (1, "nothing", True)
     assert b"hunter2" not in (tmp_path / "file").read_bytes()
+
+
+@pytest.mark.parametrize("receipts", ["on", "without-texts"])
+def test_addresses_and_secrets_in_wide_letters_stay_out_of_the_file(tmp_path: Path, receipts: str) -> None:
+    path, text = tmp_path / "file", "mail jo@example.org, ｐａｓｓｗｏｒｄ＝hunter2x"
+    use = use_at(path, receipts=receipts)
+    use.searched("", [Asked(text, [SENT], no_match=False)], ["mail/send"])
+    [search] = kept(use)
+    assert search.query == (masked(text) if receipts == "on" else None)
+    with closing(connected(path)) as database:
+        assert database.execute("SELECT query_hash FROM receipts").fetchone() == (query_hash(masked(text), None),)
+        written = "\n".join(database.iterdump())
+    assert not [word for word in ("jo@", "example.org", "hunter2x") if word in written]
 
 
 def test_a_call_that_did_not_end_was_called(tmp_path: Path) -> None:
