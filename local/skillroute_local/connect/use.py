@@ -1,4 +1,4 @@
-"""Searches of agents and outcomes of their calls, kept in the file of `connect` to be learned from later.
+"""Searches of agents and outcomes of their calls, kept in the file of `connect`; nothing is learned from them yet.
 
 Searches and calls hand it over and go on; a thread masks secrets and addresses, and writes.
 """
@@ -12,7 +12,7 @@ import threading
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,19 +58,6 @@ class Asked:
     query: str
     shown: Sequence[ShownItem]
     no_match: bool
-
-
-@dataclass(frozen=True, slots=True)
-class UsedSearch:
-    """A text of a search as it is kept, with the last outcome of each item; `query` is None without texts."""
-
-    search_id: str
-    nth: int
-    asked_at: float
-    query: str | None
-    shown: Sequence[ShownItem]
-    no_match: bool
-    outcomes: Mapping[str, str]
 
 
 class Use:
@@ -128,26 +115,6 @@ class Use:
     def flush(self) -> None:
         """Wait until what was noted so far is written, or lost."""
         self._waiting.join()
-
-    def searches(self) -> list[UsedSearch]:
-        """Return what is kept, the oldest first, to be learned from."""
-        with self._opened() as database:
-            outcomes: dict[str, dict[str, str]] = {}
-            for search_id, item, outcome in database.execute(
-                "SELECT search_id, item, outcome FROM outcomes ORDER BY rowid"
-            ):
-                outcomes.setdefault(search_id, {})[item] = outcome
-            rows = database.execute(
-                "SELECT search_id, nth, asked_at, query, shown, no_match FROM receipts "
-                "ORDER BY asked_at, search_id, nth"
-            )
-            return [
-                UsedSearch(
-                    search_id, nth, asked_at, query, [ShownItem(*item) for item in json.loads(shown)], bool(no_match),
-                    outcomes.get(search_id, {}),
-                )
-                for search_id, nth, asked_at, query, shown, no_match in rows
-            ]  # fmt: skip
 
     def _put(self, search_id: str, what: Asked | tuple[str, OutcomeKind], nth: int) -> None:
         try:

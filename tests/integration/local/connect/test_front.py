@@ -18,6 +18,7 @@ from skillroute_local.connect.use import Use
 from skillroute_local.mcp_servers.model import Listed, Listing
 
 from tests.integration.local.mcp_servers.conftest import Stub
+from tests.worlds.used import used
 
 
 def listing(description: str) -> Listing:
@@ -109,8 +110,7 @@ async def test_searches_have_an_id_and_what_became_of_calls_is_kept(
         # What is refused here never reached the server, and is no outcome of it
         await front.call("call_tool", {"id": "good/pid", "arguments": 7})
         tasks.cancel_scope.cancel()
-    use.flush()
-    need, query = use.searches()
+    need, query = used(use, tmp_path / "kept")
     assert [(one.search_id, one.query) for one in (need, query)] == [
         (search_id, "tell the id of a process"),
         (search_id, "repeat a text"),

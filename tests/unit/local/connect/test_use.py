@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,9 @@ import pytest
 from skillroute.core.settings import ReceiptSettings
 from skillroute.learning.receipts.rows import masked, query_hash
 from skillroute_local.connect.store import connected
-from skillroute_local.connect.use import Asked, ShownItem, Use, UsedSearch
+from skillroute_local.connect.use import Asked, ShownItem, Use
+
+from tests.worlds.used import used
 
 SENT, READ = ShownItem("mail/send", "h1", 0.9), ShownItem("mail/read", "h2", 0.4)
 ASKED = [Asked("send a mail, password=hunter2", [SENT, READ], no_match=False)]
@@ -20,11 +21,6 @@ ASKED = [Asked("send a mail, password=hunter2", [SENT, READ], no_match=False)]
 
 def use_at(path: Path, now: float = 0.0, **settings: Any) -> Use:
     return Use(path, ReceiptSettings(**settings), lambda: now)
-
-
-def kept(use: Use) -> list[UsedSearch]:
-    use.flush()
-    return use.searches()
 
 
 def test_an_outcome_is_of_the_last_search_that_showed_the_item_to_the_session(tmp_path: Path) -> None:
@@ -35,14 +31,14 @@ def test_an_outcome_is_of_the_last_search_that_showed_the_item_to_the_session(tm
     use.noted("ann", "mail/send")("succeeded")
     use.noted("ann", "mail/read")("failed")
     use.noted("bob", "mail/send")("succeeded")  # was never shown to it
-    outcomes = {one.search_id: one.outcomes for one in kept(use)}
+    outcomes = {one.search_id: one.outcomes for one in used(use, tmp_path / "file")}
     assert outcomes == {first: {"mail/read": "failed"}, second: {"mail/send": "succeeded"}, of_another: {}}
 
 
 def test_what_was_shown_is_kept_and_secrets_are_not(tmp_path: Path) -> None:
     use = use_at(tmp_path / "file", 5.0)
     search_id = use.searched("", [*ASKED, Asked("nothing", [], no_match=True)], ["mail/send", "mail/read"])
-    first, second = kept(use)
+    first, second = used(use, tmp_path / "file")
     assert (first.search_id, first.nth, first.asked_at, first.shown) == (search_id, 0, 5.0, [SENT, READ])
     assert first.query is not None
     assert "hunter2" not in first.query
@@ -56,7 +52,7 @@ def test_addresses_and_secrets_in_wide_letters_stay_out_of_the_file(tmp_path: Pa
     path, text = tmp_path / "file", "mail jo@example.org, ｐａｓｓｗｏｒｄ＝hunter2x"
     use = use_at(path, receipts=receipts)
     use.searched("", [Asked(text, [SENT], no_match=False)], ["mail/send"])
-    [search] = kept(use)
+    [search] = used(use, tmp_path / "file")
     assert search.query == (masked(text) if receipts == "on" else None)
     with closing(connected(path)) as database:
         assert database.execute("SELECT query_hash FROM receipts").fetchone() == (query_hash(masked(text), None),)
@@ -68,14 +64,14 @@ def test_a_call_that_did_not_end_was_called(tmp_path: Path) -> None:
     use = use_at(tmp_path / "file")
     use.searched("", ASKED, ["mail/send"])
     use.noted("", "mail/send")
-    [search] = kept(use)
+    [search] = used(use, tmp_path / "file")
     assert search.outcomes == {"mail/send": "called"}
 
 
 def test_texts_can_be_left_out(tmp_path: Path) -> None:
     use = use_at(tmp_path / "file", receipts="without-texts")
     use.searched("", ASKED, ["mail/send"])
-    [search] = kept(use)
+    [search] = used(use, tmp_path / "file")
     assert (search.query, search.shown) == (None, [SENT, READ])
 
 
@@ -84,10 +80,10 @@ def test_what_is_too_old_is_deleted_at_the_next_write(tmp_path: Path) -> None:
     old = use_at(path, 0.0, receipts_days=1)
     old.searched("", ASKED, ["mail/send"])
     old.noted("", "mail/send")("succeeded")
-    assert len(kept(old)) == 1
+    assert len(used(old, path)) == 1
     new = use_at(path, 24 * 3600.0 + 1, receipts_days=1)
     latest = new.searched("", ASKED, [])
-    assert [one.search_id for one in kept(new)] == [latest]
+    assert [one.search_id for one in used(new, path)] == [latest]
     with closing(connected(path)) as database:
         assert database.execute("SELECT count(*) FROM outcomes").fetchone() == (0,)
 
@@ -102,5 +98,3 @@ def test_a_file_that_cannot_be_written_only_loses_what_was_to_be_kept(
         use.noted("", "mail/send")("succeeded")
         use.flush()
     assert "cannot be written" in caplog.text
-    with pytest.raises(sqlite3.Error):
-        use.searches()
