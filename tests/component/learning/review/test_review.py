@@ -6,14 +6,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.errors.model import NotFound
+from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.errors.model import Forbidden, NotFound
 from skillroute.learning.review.model import ReceiptPlace
 from skillroute.learning.review.review import ReviewUse
 
 from tests.builders import System, of_org
 
 ACME, GLOBEX = of_org("acme"), of_org("globex")
+KEEPER = Caller(scopes=frozenset({Scope.SKILLS}))
 EAST, NORTH = [1.0, 0.0], [0.0, 1.0]
 
 
@@ -221,3 +222,14 @@ def test_a_tool_of_another_organisation_is_not_there_to_be_forgotten(system: Sys
     with pytest.raises(NotFound):
         system.parts.learning.review.forget(ACME, tool)
     assert system.left("learned_requests") == {"learned_requests": 1}
+
+
+def test_what_all_organisations_go_by_is_forgotten_by_the_operator_alone(system: System) -> None:
+    tool = system.tool("fly")
+    system.learned(tool)
+    system.outcome(system.receipt("fly", tool), "called", tool)
+    for item_id in (tool, 999):
+        with pytest.raises(Forbidden):
+            system.parts.learning.review.forget(KEEPER, item_id)
+    assert system.left("learned_requests", "outcomes") == {"learned_requests": 1, "outcomes": 1}
+    assert system.parts.learning.review.forget(LAPTOP, tool).requests == 1

@@ -9,6 +9,7 @@ from skillroute.catalogue.access import visible_item
 from skillroute.core.caller import Caller
 from skillroute.core.listing import Listed
 from skillroute.core.postgres.database import Database, Session
+from skillroute.learning.access import require_operator_of_what_is_global
 from skillroute.learning.model import caller_hash
 from skillroute.learning.review.group import grouped
 from skillroute.learning.review.model import (
@@ -89,8 +90,16 @@ class ReviewUse:
     def forget(self, caller: Caller, item_id: int) -> Forgotten:
         """Forget what the caller's organisation learned of a tool, and what calls of it came to.
 
-        The tool may be global: what others learned of it stays. Raises `NotFound`.
+        The tool may be global: what others learned of it stays.
+
+        Raises
+        ------
+        Forbidden
+            All organisations would go by less, and the caller is not the operator.
+        NotFound
+            The caller sees no such tool.
         """
+        require_operator_of_what_is_global(caller, "what was learned for the global catalogue is forgotten")
 
         def learned(session: Session) -> tuple[int, int, int]:
             visible_item(session, item_id, caller)

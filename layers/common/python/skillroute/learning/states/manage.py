@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from skillroute.core.caller import Caller
-from skillroute.core.errors.codes import ErrorCode
-from skillroute.core.errors.model import Forbidden, NotFound
+from skillroute.core.errors.model import NotFound
 from skillroute.core.postgres.database import Database, Session
+from skillroute.learning.access import require_operator_of_what_is_global
 from skillroute.learning.states.model import OfTool, StateHead, UseCounts
 from skillroute.learning.states.repository import StateRepository
 
@@ -78,7 +78,7 @@ class ManageStates:
         NotFound
             The organisation has no such state; what was live is live.
         """
-        _require_operator_of_what_is_global(caller)
+        require_operator_of_what_is_global(caller, "the state of the global catalogue is changed")
 
         def switched(session: Session) -> Status:
             states = StateRepository(session)
@@ -91,7 +91,7 @@ class ManageStates:
 
     def go_on(self, caller: Caller) -> Status:
         """Let states go live by themselves again; what is live stays until one is better. Raises `Forbidden`."""
-        _require_operator_of_what_is_global(caller)
+        require_operator_of_what_is_global(caller, "the state of the global catalogue is changed")
 
         def released(session: Session) -> Status:
             StateRepository(session).hold(caller.org_id, is_held=False)
@@ -103,14 +103,6 @@ class ManageStates:
         states = StateRepository(session)
         org_id, is_held = caller.org_id, states.is_held(caller.org_id)
         return Status(self._receipts, self._receipts_days, states.use(org_id), states.list(org_id), not is_held)
-
-
-def _require_operator_of_what_is_global(caller: Caller) -> None:
-    if caller.org_id is None and not caller.runs_deployment:
-        raise Forbidden(
-            "the state of the global catalogue is switched by the operator: send a token with scope admin",
-            ErrorCode.OPERATOR_ONLY,
-        )
 
 
 def _missing(state_id: int | None) -> NotFound:
