@@ -80,6 +80,19 @@ def test_requests_of_other_organisations_and_of_long_ago_are_not_seen(system: Sy
     assert unserved(system, days=8) == {"global": (1, 1)}
 
 
+def test_requests_of_callers_without_an_organisation_are_read_by_the_operator_alone(system: System) -> None:
+    tool = system.tool("fly")
+    system.outcome(system.receipt("book a flight", tool), "called", tool)
+    system.receipt("global", no_match=True)
+    system.receipt("ours", no_match=True, org="acme")
+    for read in (unserved, judged):
+        with pytest.raises(Forbidden, match="scope admin"):
+            read(system, KEEPER)
+    member = Caller(org_id="acme", scopes=KEEPER.scopes)
+    assert (unserved(system, member), judged(system, member)) == ({"ours": (1, 1)}, {})
+    assert (unserved(system), judged(system)) == ({"global": (1, 1)}, {"book a flight": ["fly"]})
+
+
 def test_tools_that_another_organisation_took_over_the_id_of_are_not_named(system: System) -> None:
     tool = system.tool("theirs", org="globex")
     system.receipt("ours", tool, no_match=True, org="acme")

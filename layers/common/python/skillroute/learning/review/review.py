@@ -26,6 +26,8 @@ from skillroute.learning.review.repository import ReviewRepository
 BATCH = 5_000
 """Rows that one transaction deletes, so that no lock is held for long."""
 
+_TEXTS = "requests of callers without an organisation are read"
+
 
 class Unserved(NamedTuple):
     """A page of groups, how many there are in all, and the tools that these name, by id."""
@@ -49,7 +51,11 @@ class ReviewUse:
         self._batch = batch
 
     def unserved(self, caller: Caller, *, days: int, limit: int, offset: int) -> Unserved:
-        """Return a page of the requests of some days that found nothing that fits, by meaning, the largest first."""
+        """Return a page of the requests of some days that found nothing that fits, by meaning, the largest first.
+
+        Raises `Forbidden` for callers without an organisation but the operator.
+        """
+        require_operator_of_what_is_global(caller, _TEXTS)
         org_id = caller.org_id
         wordings = self._database.read(lambda session: ReviewRepository(session, org_id).unserved(days))
         groups = grouped(wordings)
@@ -59,7 +65,11 @@ class ReviewUse:
         return Unserved(page, len(groups), tools)
 
     def judged(self, caller: Caller, *, days: int, limit: int, offset: int) -> tuple[list[JudgedRequest], int]:
-        """Return a page of the requests of some days that outcomes judge, and how many there are in all."""
+        """Return a page of the requests of some days that outcomes judge, and how many there are in all.
+
+        Raises `Forbidden` for callers without an organisation but the operator.
+        """
+        require_operator_of_what_is_global(caller, _TEXTS)
         return self._database.read(
             lambda session: ReviewRepository(session, caller.org_id).judged(days, limit=limit, offset=offset)
         )

@@ -46,7 +46,8 @@ CallerName = Annotated[Text, Query(min_length=1, max_length=1000, description=_W
     description=f"""Return a page of the requests of the caller's organisation that found nothing, or of which a caller
 reported that nothing fits: those of one meaning together, the most frequent first.
 
-Of the latest {MAX_RECEIPTS:,} the {MAX_WORDINGS:,} most frequent wordings are grouped.""",
+Of the latest {MAX_RECEIPTS:,} the {MAX_WORDINGS:,} most frequent wordings are grouped. Those of callers without an
+organisation are for the operator alone.""",
 )
 async def list_unserved(caller: AsReviewer, review: Review, lanes: Threads, page: Page, days: Days = 30) -> Response:
     """Return what people miss."""
@@ -64,7 +65,8 @@ async def list_unserved(caller: AsReviewer, review: Review, lanes: Threads, page
     description=f"""Return a page of judged requests, as an evaluation reads them: what was asked, and the tools that
 were called for it more often than they were reported wrong. Equal texts are one.
 
-Only of receipts with their text, and of the latest {MAX_OUTCOMES:,} outcomes that may teach.""",
+Only of receipts with their text, and of the latest {MAX_OUTCOMES:,} outcomes that may teach. Those of callers without
+an organisation are for the operator alone.""",
 )
 async def list_judged(caller: AsReviewer, review: Review, lanes: Threads, page: Page, days: Days = 30) -> Response:
     """Return a set of judged requests from use."""
