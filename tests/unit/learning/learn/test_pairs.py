@@ -10,7 +10,7 @@ from tests.worlds.evidence import said
 MINUTE = 1 / 24 / 60
 
 
-def task(*tools: int, caller: str, day: int = 0, gap: float = 1.0) -> list[object]:
+def task(*tools: int, caller: str, day: float = 0.0, gap: float = 1.0) -> list[object]:
     return [said(tool, caller=caller, days=day + place * gap * MINUTE) for place, tool in enumerate(tools)]
 
 
@@ -25,6 +25,26 @@ def test_two_tasks_are_too_few_and_so_is_one_caller_of_two() -> None:
     assert pairs([*two, *flood]) == []  # type: ignore[arg-type]
 
 
+def test_a_caller_counts_once_a_day_for_a_pair() -> None:
+    hourly = [each for hour in range(12) for each in task(1, 2, caller="mallory", day=hour / 24)]
+    assert pairs([*hourly, *task(1, 2, caller="bob")]) == []  # type: ignore[arg-type]
+    daily = [each for day in range(2) for each in task(1, 2, caller="mallory", day=day)]
+    expected = [Pair(1, 2, 3), Pair(2, 1, 3)]
+    assert pairs([*hourly, *daily, *task(1, 2, caller="bob")]) == expected  # type: ignore[arg-type]
+
+
+def test_callers_without_a_name_count_once_a_day_together() -> None:
+    searches = [said(tool, caller="", search=f"{n}/{tool}") for n in range(50) for tool in (1, 2)]
+    assert pairs(searches) == []
+
+
+def test_more_than_twenty_tools_are_no_task() -> None:
+    many = [each for caller in "abc" for each in task(*range(1, 22), caller=caller)]
+    assert pairs(many) == []  # type: ignore[arg-type]
+    fewer = [each for caller in "abc" for each in task(*range(1, 21), caller=caller)]
+    assert {pair.searches for pair in pairs(fewer)} == {3}  # type: ignore[arg-type]
+
+
 def test_a_pause_ends_a_task() -> None:
     evidence = [each for caller in "abc" for each in task(1, 2, caller=caller, gap=11.0)]
     assert pairs(evidence) == []  # type: ignore[arg-type]
@@ -32,7 +52,7 @@ def test_a_pause_ends_a_task() -> None:
 
 def test_callers_without_a_name_are_taken_together_for_one_search_only() -> None:
     apart = [said(tool, caller="", days=day) for day in range(5) for tool in (1, 2)]
-    together = [said(tool, caller="", search=f"{n}/{tool}") for n in range(3) for tool in (3, 4)]
+    together = [said(tool, caller="", search=f"{n}/{tool}", days=n) for n in range(3) for tool in (3, 4)]
     assert pairs([*apart, *together]) == [Pair(3, 4, 3), Pair(4, 3, 3)]
 
 
