@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -23,65 +22,21 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from skillroute.catalogue.known_requests import KnownRequests
-from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.core.caller import LAPTOP, Caller, Scope
 from skillroute.core.embedding.model import to_bytes
 from skillroute.learning.learn.learn import LearnReport
 from skillroute.search.model import SearchRequest, SearchResponse
 
-from benchmarks.corpora.judged import Imported, JudgedSet, Query, imported, load, mean, measures
+from benchmarks.corpora.judged import Imported, imported, load, mean, measures
+from benchmarks.corpora.traffic import Traffic, traffic_of
 from benchmarks.harness import arguments, console, numbers, print_table, save, words
 
 SETS = ["metatool", "livemcp-catalog", "docker-mcp-catalog"]
 MEMBER = Caller(org_id="acme", scopes=frozenset({Scope.SEARCH}))
 STRANGER = Caller(org_id="globex", scopes=frozenset({Scope.SEARCH}))
-HELD_OUT_OF_A_TOOL, MAX_HELD_OUT = 6, 600
 CALLERS = 20
 PER_DAY = 400
 """Searches of the organisation."""
-
-_POPULARITY = 0.7
-"""The exponent of Zipf's law."""
-
-
-@dataclass
-class Traffic:
-    """Requests by the tool that they need, how often each tool is needed, and what is held out."""
-
-    requests: Mapping[str, Sequence[str]]
-    held_out: Sequence[Query]
-    tools: Sequence[str]
-    weights: Sequence[float]
-
-
-def traffic_of(judged: JudgedSet, rng: random.Random) -> Traffic:
-    """Return what is asked of a set, and what is kept to measure."""
-    by_tool: defaultdict[str, list[str]] = defaultdict(list)
-    if judged.servers:
-        held_out = list(judged.queries)
-        known = KnownRequests()
-        needed = {id_ for query in held_out for id_ in query.relevant}
-        for id_ in sorted(needed):
-            tool = judged.tools[id_]
-            key = ItemKey(tool.get("server") or "", "tool", tool["name"])
-            found = known.of(ItemContent(key=key, description=tool.get("description") or ""))
-            by_tool[id_] += [request.text for request in found]
-    else:
-        queries = [query for query in judged.queries if len(query.needs) == 1]
-        rng.shuffle(queries)
-        held_out, seen = [], defaultdict[str, int](int)
-        for query in queries:
-            tool_id = min(query.relevant)
-            if seen[tool_id] < HELD_OUT_OF_A_TOOL:
-                seen[tool_id] += 1
-                held_out.append(query)
-            else:
-                by_tool[tool_id].append(query.text)
-        held_out = held_out[:MAX_HELD_OUT]
-    tools = [tool for tool in sorted(by_tool) if by_tool[tool]]
-    rng.shuffle(tools)
-    return Traffic(by_tool, held_out, tools, [1 / (rank + 1) ** _POPULARITY for rank in range(len(tools))])
 
 
 @dataclass
@@ -139,7 +94,6 @@ class World:
         org: str = "acme",
         outcome: str = "succeeded",
     ) -> dict[str, Any]:
-        """Return a receipt and its outcome."""
         embedder = self.data.parts.query_embedder
         model = embedder.model()
         assert model is not None
@@ -186,6 +140,9 @@ class World:
             self.shown.clear()
         return report
 
+    def texts(self) -> list[str]:
+        return [text for tool in self.traffic.tools for text in self.traffic.requests[tool]]
+
     def measure(self) -> dict[str, float]:
         """Ask what is held out."""
         rows = [measures(self.data.ranked(self.search(query.text)), query.needs) for query in self.traffic.held_out]
@@ -193,8 +150,8 @@ class World:
 
     def answers(self) -> list[list[tuple[int, float]]]:
         """Return what members are answered, tool by tool with its score."""
-        found = [self.search(query.text) for query in self.traffic.held_out]
-        return [[(tool.tool_id, tool.score) for tool in response.tools] for response in found]
+        found = [self.search(query.text).tools for query in self.traffic.held_out]
+        return [[(tool.tool_id, tool.score) for tool in tools] for tools in found]
 
 
 def steps(world: World, ends: Sequence[int], what: str) -> Iterator[dict[str, Any]]:
@@ -213,11 +170,17 @@ def drift(world: World) -> None:
         if world.rng.random() < 1 / 3:
             first = (tool.get("description") or "").split(". ")[0]
             changed.append({**tool, "description": f"Version 2. {first}"})
-    for start in range(0, len(changed), 500):
-        world.data.parts.catalogue.sync(changed[start : start + 500], LAPTOP)
+    world.data.parts.catalogue.sync(changed, LAPTOP)
     while world.data.parts.embed_missing():
         pass
+    tools_say(world, since=world.now)
     world.shown.clear()
+
+
+def tools_say(world: World, *, since: datetime) -> None:
+    """Let tools that changed a moment ago have changed when the traffic was there: its months are seconds here."""
+    change = f"UPDATE mcp.tools SET said_at = '{since.isoformat()}' WHERE said_at > '{since.isoformat()}' RETURNING 1"
+    world.data.parts.pool.transact(lambda connection: connection.script(change))
 
 
 def forge(world: World, count: int) -> dict[str, Any]:
@@ -230,7 +193,7 @@ def forge(world: World, count: int) -> dict[str, Any]:
     world.learn()
     before, at_start = world.answers(), world.measure()["ndcg@5"]
     rows: list[dict[str, Any]] = []
-    texts = [text for tool in world.traffic.tools for text in world.traffic.requests[tool]]
+    texts = world.texts()
     while len(rows) < count:
         world.now = begun + days * (len(rows) / count)
         found = world.search(world.rng.choice(texts))
@@ -250,8 +213,7 @@ def forge(world: World, count: int) -> dict[str, Any]:
 
 def strangers(world: World, count: int) -> dict[str, Any]:
     """Let another organisation report as many outcomes and learn from them."""
-    before = world.answers()
-    texts = [text for tool in world.traffic.tools for text in world.traffic.requests[tool]]
+    before, texts = world.answers(), world.texts()
     rows = []
     while len(rows) < count:
         world.now += timedelta(days=1) / PER_DAY
@@ -281,6 +243,7 @@ def main() -> None:
         with imported(judged, args.seed) as data:
             data.parts.live_states._look_every_s = 0.0
             world = World(data, traffic, rng, datetime.now(UTC) - timedelta(days=60))
+            tools_say(world, since=world.now)
             about = f"{len(judged.tools)} tools, {len(traffic.tools)} used"
             console.print(f"{name}: {about}, {len(traffic.held_out)} held out")
             start = {"what": "start", "outcomes": 0, "live": False, "requests": 0}

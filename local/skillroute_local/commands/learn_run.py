@@ -71,7 +71,7 @@ def _result(report: LearnReport, *, dry_run: bool) -> str:
     if dry_run:
         return "would go live; nothing was stored" if report.is_live else "would not go live; nothing was stored"
     if report.state_id is None:
-        return "nothing was learned"
+        return "nothing was stored"
     return f"state {report.state_id} is live" if report.is_live else f"state {report.state_id} is kept, not live"
 
 

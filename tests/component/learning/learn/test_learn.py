@@ -68,7 +68,10 @@ def test_a_dry_run_stores_nothing(used: Used) -> None:
 def test_too_few_searches_teach_nothing_and_say_how_many_there_are(used: Used) -> None:
     used.use(days=2)
     report = used.learn()
-    assert (report.state_id, report.reason) == (None, "4 searches can be measured, and 20 are needed")
+    assert (report.state_id, report.reason) == (
+        None,
+        "4 searches can be measured, and 20 are needed, of 100 that count",
+    )
     assert used.system.left("learned_states") == {"learned_states": 0}
 
 
@@ -137,11 +140,11 @@ def test_outcomes_that_fit_no_receipt_of_the_organisation_count_for_nothing(used
             fields: dict[str, Any] = {"org": "b" if fault == "another organisation" else "a", "days_ago": day}
             if fault == "asked by one who may not":
                 fields["may_teach"] = False
-            if fault == "changed since":
-                fields["content_hash"] = "1" * 64
             shown = used.rivals[0] if fault == "not shown" else used.meant
             search = used.asked(TEXTS[0], shown, caller=caller, **fields)
             used.system.outcome(search, "succeeded", used.meant, org="a", caller=caller)
+    if fault == "changed since":
+        used.system.sql(f"UPDATE mcp.tools SET description = 'Another.' WHERE id = {used.meant}")
     if fault == "no receipt":
         used.system.sql("DELETE FROM mcp.receipts")
     if fault == "may not teach":
@@ -161,7 +164,8 @@ def test_use_through_the_routes_of_searches_and_outcomes_teaches(lend_used: Call
     recorder = used.system.parts.receipts
     assert recorder is not None
     assert recorder.flush()
-    assert used.learn(dry_run=True).details["outcomes"] == 30
+    # Of the thirty, three of each caller for the tool on this day.
+    assert used.learn(dry_run=True).details["outcomes"] == 3 * len(MEMBERS)
 
 
 def _id(answer: Any) -> Any:

@@ -77,7 +77,7 @@ def test_10_000_forged_outcomes_of_one_caller_move_none(used: Used, bad: int, *,
 def test_a_flood_counts_as_much_as_its_beginning(used: Used, bad: int) -> None:
     forge(used, "mal", [bad])
     details = used.learn().details
-    assert details["outcomes"] == 10_000
+    assert used.system.left("outcomes") == {"outcomes": 10_000}
     # Of two tools, three searches of each on each of 30 days.
     assert details["counted"] <= 2 * MAX_OF_A_TOOL * 31 < MAX_OF_A_DAY * 31
 

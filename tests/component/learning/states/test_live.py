@@ -128,7 +128,8 @@ def test_it_is_forgotten_when_the_tool_is_switched_off_and_not_back_when_it_is_o
     for is_active in (False, True):
         used.system.parts.catalogue.switch(tool, of_org(None), is_active=is_active)
         assert used.live() == []
-    assert used.system.left("outcomes", "receipts") == {"outcomes": 0, "receipts": 1}
+    # What was reported is kept, and teaches nothing any more.
+    assert used.learn(None).details["outcomes"] == 0
 
 
 def test_it_goes_with_the_tool(used: Used) -> None:
@@ -142,6 +143,11 @@ def test_it_goes_with_the_tool(used: Used) -> None:
 def test_it_stays_when_something_unrelated_changes(used: Used) -> None:
     used.lives(used.meant)
     used.system.sql(f"UPDATE mcp.tools SET updated_at = now() WHERE id = {used.meant}")
+    # A server that writes a date into its metadata is none that says something else.
+    used.system.sql(
+        "UPDATE mcp.tools SET metadata = '{\"day\": 2}', annotations = '{}', tags = '{new}', "
+        f"content_hash = repeat('6', 64) WHERE id = {used.meant}"
+    )
     used.system.sql(
         f"UPDATE mcp.tools SET description = 'Other.', content_hash = repeat('3', 64) WHERE id = {used.rivals[0]}"
     )
@@ -180,7 +186,7 @@ def test_a_process_sees_what_is_forgotten_and_what_is_switched_off(used: Used) -
     used.lives(used.meant, used.rivals[0])
     before = live.of(of_org("a"), model)
     assert before is not None
-    used.system.sql(f"UPDATE mcp.tools SET content_hash = repeat('4', 64) WHERE id = {used.meant}")
+    used.system.sql(f"UPDATE mcp.tools SET description = 'Another.' WHERE id = {used.meant}")
     clock.advance(LOOK_EVERY_S)
     after = live.of(of_org("a"), model)
     assert after is not None

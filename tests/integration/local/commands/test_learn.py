@@ -153,7 +153,7 @@ class TestRun:
     def test_says_why_nothing_is_learned(self, here: CommandLine) -> None:
         counts, result = here("learn").stdout.splitlines()
         assert counts == "0 requests of 0 tools learned of 0 outcomes that count, of 0: 0 searches, 0 callers"
-        assert result == "nothing was learned: no request came three times to one tool, from two callers"
+        assert result == "nothing was stored: no outcome fits a receipt of callers who may teach"
 
     def test_measures_and_stores_nothing_with_dry_run(self, here: CommandLine, system: System, use: int) -> None:
         done = here.json("learn", "run", "--dry-run")

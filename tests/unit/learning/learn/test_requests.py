@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.core.embedding.model import Vector
-from skillroute.learning.learn.evidence import Evidence, counted
-from skillroute.learning.learn.requests import FULL_SHARE, HALF_LIFE_DAYS, RELATED, learned_requests
+from skillroute.learning.learn import requests
+from skillroute.learning.learn.evidence import Evidence, callers_needed, counted
+from skillroute.learning.learn.requests import FULL_SHARE, HALF_LIFE_DAYS, RELATED
 from skillroute.learning.model import MAX_REQUESTS_OF_A_TOOL
+from skillroute.learning.states.model import LearnedRequest
 
 from tests.worlds.evidence import EAST, NOON, NORTH, UP, said
+
+
+def learned_requests(evidence: Sequence[Evidence], now: datetime) -> list[LearnedRequest]:
+    """Return what is learned where those alone search who are in the evidence."""
+    return requests.learned_requests(evidence, now, callers_needed(evidence))
+
+
+def test_where_others_search_as_well_one_caller_teaches_nothing() -> None:
+    assert requests.learned_requests([said(1) for _ in range(9)], NOON, 2) == []
+
+
+def test_the_mean_of_old_searches_and_a_new_one_is_not_the_new_one() -> None:
+    old = [said(1, [0.8, 0.6, 0.0], caller=caller, days=-300) for caller in "ab"]
+    [request] = learned_requests([*old, said(1, EAST, caller="c")], NOON)
+    assert request.vector[0] < 0.995
 
 
 def test_nothing_is_learned_of_nothing() -> None:
@@ -112,7 +130,7 @@ def test_whatever_one_caller_of_several_reports_it_is_not_learned_of_that_caller
 ) -> None:
     """Decision 44: what goes into an organisation's state is what two of its callers agree on."""
     honest = [*honest, said(9, UP, caller="ann")]
-    evidence = counted(sorted([*forged, *honest], key=lambda each: each.asked_at))
+    evidence = counted(sorted([*forged, *honest], key=lambda each: each.asked_at), 2)
     agreeing: dict[int, list[Vector]] = {}
     for each in honest:
         if each.is_good:

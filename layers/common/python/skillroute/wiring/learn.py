@@ -35,6 +35,7 @@ def queues_due(core: CoreParts) -> Mapping[str, Callable[[], int]]:
 def _ask_as(core: CoreParts, org_id: str | None, model: EmbeddingModel) -> Ask:
     from skillroute.core.caller import Caller, Scope
     from skillroute.core.embedding.query import QueryEmbedder
+    from skillroute.core.errors.model import DependencyUnavailable
     from skillroute.core.recent_searches import RecentSearches
     from skillroute.search.model import SearchRequest
     from skillroute.wiring.search import make_tool_search
@@ -47,7 +48,11 @@ def _ask_as(core: CoreParts, org_id: str | None, model: EmbeddingModel) -> Ask:
         embedder = core.query_embedder if searched.text else QueryEmbedder(_Known(model, list(searched.vector)))
         search = make_tool_search(core, RecentSearches(), None, _Fixed(learned), embedder)
         request = SearchRequest(query=text[:1000], limit=5, include_schemas=False)
-        return [tool.id for tool in search.search(request, caller, door=None).tools]
+        found = search.search(request, caller, door=None)
+        if degraded := set(found.metadata.degraded) - {"index_stale"}:
+            # One half of a measurement by words and the other by both would compare these.
+            raise DependencyUnavailable(f"a search that is measured degraded: {', '.join(sorted(degraded))}")
+        return [tool.id for tool in found.tools]
 
     return ask
 

@@ -30,11 +30,11 @@ class Evidence:
     Attributes
     ----------
     search : str
-        Id and place of the searched text: one text of one search.
+        The id of the search.
     text : str or None
         Without secrets; None where texts are left out.
     caller : str
-        Who reported it; all callers without a name are one.
+        Who asked, and so who alone knows the search's id; all callers without a name are one.
     """
 
     search: str
@@ -48,17 +48,21 @@ class Evidence:
 
 
 class EvidenceRepository:
-    """Outcomes that are joined with their receipts."""
+    """Outcomes that are joined with their receipts, each tool of a search once."""
 
     def __init__(self, session: Session) -> None:
         self._run = session.run
 
-    def of(self, org_id: str | None, model: str) -> list[Evidence]:
-        """Return an organisation's evidence with vectors of a model, the oldest first; None is the global catalogue."""
-        rows = self._run("evidence", org_id=org_id, model=model, limit=MAX_EVIDENCE)
+    def of(self, org_id: str | None, model: str, needed: int) -> list[Evidence]:
+        """Return an organisation's evidence with vectors of a model, the oldest first; None is the global catalogue.
+
+        Where one caller alone searches (`callers_needed`), no caps keep it from others.
+        """
+        of_tool, of_day = (MAX_OF_A_TOOL, MAX_OF_A_DAY) if needed > 1 else (MAX_EVIDENCE, MAX_EVIDENCE)
+        rows = self._run("evidence", org_id=org_id, model=model, of_tool=of_tool, of_day=of_day, limit=MAX_EVIDENCE)
         return [
             Evidence(
-                search=f"{search_id}/{nth}",
+                search=search_id,
                 asked_at=asked_at,
                 text=text,
                 vector=packed(bytes(vector)),
@@ -67,18 +71,25 @@ class EvidenceRepository:
                 is_good=outcome in GOOD,
                 source=source,
             )
-            for search_id, nth, asked_at, text, vector, _, tool_id, caller, outcome, source in reversed(rows)
+            for search_id, asked_at, text, vector, caller, tool_id, outcome, source in rows
         ]
 
+    def callers_needed(self, org_id: str | None) -> int:
+        """Return how many callers must agree on a request: two, where more than one of the organisation searches."""
+        found: int = self._run("callers_who_ask", org_id=org_id)[0][0]
+        return found
 
-def counted(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """Return the evidence that counts.
+
+def counted(evidence: Iterable[Evidence], needed: int) -> list[Evidence]:
+    """Return the evidence that counts: all of it where one caller alone searches.
 
     What a person marked goes before what programs reported of the same tool and search. A caller counts for a tool
     `MAX_OF_A_TOOL` times a day, and for all together `MAX_OF_A_DAY` times; and, where there are several callers, for no
     more than half of what counts for a tool, the newest: a flood says little, however long it lasts.
     """
     found = list(evidence)
+    if needed < 2:
+        return found
     marked = {(each.search, each.tool_id) for each in found if each.source == "person"}
     of_tool: Counter[tuple[object, ...]] = Counter()
     of_day: Counter[tuple[object, ...]] = Counter()
@@ -112,5 +123,5 @@ def _halved(evidence: list[Evidence]) -> list[Evidence]:
 
 
 def callers_needed(evidence: Sequence[Evidence]) -> int:
-    """Return how many callers must agree on a request: two, where the organisation has more than one."""
+    """Return how many callers must agree, by the evidence alone: two, where it is of more than one."""
     return min(2, len({each.caller for each in evidence}))

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillroute.core.embedding.model import EmbeddingModel, to_bytes
 from skillroute.core.errors.model import EmbeddingUnavailable
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
 from skillroute.learning.learn.evidence import Evidence, EvidenceRepository, counted
-from skillroute.learning.learn.measure import MIN_HELD_OUT, Ask, is_worse, judge, measured, split
+from skillroute.learning.learn.measure import (
+    HELD_OUT,
+    MIN_HELD_OUT,
+    Ask,
+    HeldOut,
+    Verdict,
+    is_worse,
+    judge,
+    measured,
+    split,
+)
 from skillroute.learning.learn.pairs import pairs
 from skillroute.learning.learn.requests import learned_requests
 from skillroute.learning.states.matrix import RequestMatrix
@@ -90,46 +100,91 @@ class Learn:
         model = self._model()
         if model is None:
             raise EmbeddingUnavailable("the embedding model is not known yet")
-        found = self._database.read(lambda session: EvidenceRepository(session).of(org_id, str(model)))
-        evidence = counted(found)
+        began_at = self._now()
+        found, needed = self._database.read(lambda session: _read(EvidenceRepository(session), org_id, str(model)))
+        evidence = counted(found, needed)
         first, asked = split(evidence)
-        requests = learned_requests(first, self._now())
+        requests = learned_requests(first, began_at, needed)
         counts = _counts(found, evidence, requests) | {"held_out": len(asked)}
         if not requests:
-            return LearnReport(org_id, None, False, "no request came three times to one tool, from two callers", counts)
-        if len(asked) < MIN_HELD_OUT:
-            reason = f"{len(asked)} searches can be measured, and {MIN_HELD_OUT} are needed"
+            reason = "no request led three times to one tool" + (", from two callers" if needed > 1 else "")
+            reason = reason if found else "no outcome fits a receipt of callers who may teach"
             return LearnReport(org_id, None, False, reason, counts)
-        ask = self._ask_as(org_id, model)
+        if len(asked) < MIN_HELD_OUT:
+            least = round(MIN_HELD_OUT / HELD_OUT)
+            reason = f"{len(asked)} searches can be measured, and {MIN_HELD_OUT} are needed, of {least} that count"
+            return LearnReport(org_id, None, False, reason, counts)
         live, shared = self._live(org_id, model)
-        after = measured(ask, asked, RequestMatrix([*_rows(requests), *_of_others(shared, requests)]))
-        start = judge(measured(ask, asked, _matrix(shared)), after)
-        verdict = judge(measured(ask, asked, _matrix(live)), after) if live != shared else start
-        is_live, reason = start.is_better, start.reason
-        if is_live and is_worse(verdict):
-            is_live, reason = False, "nDCG@5 is more than half a point lower than with what is live"
-        details = counts | {"compared_with_live": verdict.as_json(), "compared_with_none": start.as_json()}
-        details["reason"] = reason
+        found_better = _compare(self._ask_as(org_id, model), asked, requests, live.rows, shared)
+        details = counts | found_better.as_json()
+        is_live, reason = found_better.is_better, found_better.reason
         if dry_run:
             return LearnReport(org_id, None, is_live, reason, details)
-        state = NewState(org_id, str(model), is_live, details, requests, pairs(first))
-        state_id, is_held = self._database.transact(lambda session: _store(session, state))
-        if is_held and is_live:
-            is_live, reason = False, f"{reason}, but a person chose what is live"
+        state = NewState(org_id, str(model), is_live, details, requests, pairs(first), began_at)
+        state_id, instead = self._database.transact(lambda session: _store(session, state, live.ids, found_better))
+        if instead is not None:
+            is_live, reason = False, f"{reason}, but {instead}"
         count(Metric.LEARNED_LIVE if is_live else Metric.LEARNED_REJECTED)
         logger.info("learned from use", extra={"state": state_id, "is_live": is_live, "reason": reason, **counts})
         return LearnReport(org_id, state_id, is_live, reason, details)
 
-    def _live(self, org_id: str | None, model: EmbeddingModel) -> tuple[Rows, Rows]:
+    def _live(self, org_id: str | None, model: EmbeddingModel) -> tuple[_Live, Rows]:
         """Return what searches of the organisation go by now, and what they would go by without a state of its own."""
 
-        def read(session: Session) -> tuple[Rows, Rows]:
+        def read(session: Session) -> tuple[_Live, Rows]:
             states = StateRepository(session)
             versions = states.live(org_id, str(model))
-            shared = [version.id for version in versions if version.org_id is None and org_id is not None]
-            return states.vectors([version.id for version in versions]), states.vectors(shared)
+            own = [version.id for version in versions if version.org_id == org_id]
+            shared = [version.id for version in versions if version.org_id != org_id]
+            return _Live(own, states.vectors([*own, *shared])), states.vectors(shared)
 
         return self._database.read(read)
+
+
+class _Live(NamedTuple):
+    """The organisation's own live state, if it has one, and all that its searches go by."""
+
+    ids: list[int]
+    rows: Rows
+
+
+class _Comparison(NamedTuple):
+    """A new state compared with what is live and with nothing learned, and what is live with nothing learned."""
+
+    with_live: Verdict
+    with_none: Verdict
+    does_live_harm: bool
+
+    @property
+    def is_better(self) -> bool:
+        return self.with_none.is_better and (not is_worse(self.with_live) or self.does_live_harm)
+
+    @property
+    def reason(self) -> str:
+        if self.with_none.is_better and not self.is_better:
+            return "nDCG@5 is more than half a point lower than with what is live"
+        return self.with_none.reason
+
+    def as_json(self) -> dict[str, Any]:
+        found = {"compared_with_live": self.with_live.as_json(), "compared_with_none": self.with_none.as_json()}
+        return found | {"reason": self.reason, "does_live_harm": self.does_live_harm}
+
+
+def _compare(
+    ask: Ask, asked: Sequence[HeldOut], requests: list[LearnedRequest], live: Rows, shared: Rows
+) -> _Comparison:
+    after = measured(ask, asked, RequestMatrix([*_rows(requests), *_of_others(shared, requests)]))
+    none = measured(ask, asked, _matrix(shared))
+    with_none = judge(none, after)
+    if live == shared:
+        return _Comparison(with_none, with_none, does_live_harm=False)
+    now = measured(ask, asked, _matrix(live))
+    return _Comparison(judge(now, after), with_none, does_live_harm=is_worse(judge(none, now)))
+
+
+def _read(evidence: EvidenceRepository, org_id: str | None, model: str) -> tuple[list[Evidence], int]:
+    needed = evidence.callers_needed(org_id)
+    return evidence.of(org_id, model, needed), needed
 
 
 def _rows(requests: list[LearnedRequest]) -> Rows:
@@ -145,13 +200,23 @@ def _matrix(rows: Rows) -> RequestMatrix | None:
     return RequestMatrix(rows) if rows else None
 
 
-def _store(session: Session, state: NewState) -> tuple[int, bool]:
-    """Store a state, and make it live where it was better and no person chose what is; return its id, and that."""
+def _store(session: Session, state: NewState, live: list[int], found: _Comparison) -> tuple[int, str | None]:
+    """Store a state, and make it live where it was better; return its id, and why it is not live all the same.
+
+    What is live and finds worse than nothing learned is switched off. Nothing changes where a person chose what is
+    live, or where it is not what the new state was compared with.
+    """
     states = StateRepository(session)
-    state_id, is_held = states.add(state), states.is_held(state.org_id)
-    if state.was_better and not is_held:
-        states.make_live(state.org_id, state_id)
-    return state_id, is_held
+    states.lock(state.org_id)
+    state_id = states.add(state)
+    if states.is_held(state.org_id):
+        return state_id, "a person chose what is live" if state.was_better else None
+    now = [version.id for version in states.live(state.org_id, state.model) if version.org_id == state.org_id]
+    if now != live:
+        return state_id, "what is live changed meanwhile" if state.was_better else None
+    if state.was_better or found.does_live_harm:
+        states.make_live(state.org_id, state_id if state.was_better else None)
+    return state_id, None
 
 
 def _counts(found: list[Evidence], evidence: list[Evidence], requests: list[LearnedRequest]) -> dict[str, Any]:

@@ -1,24 +1,41 @@
 -- Outcomes with what their searches showed.
 
 -- name: evidence
--- The last outcome of each caller for a tool of a search, where the search showed the tool as it is now, to the same
--- organisation, and the tool is still searched. The newest searches.
+-- What became of tools that searches of an organisation showed, where they still say the same: the last outcome of a tool
+-- and search, a person's before a program's, for the text that the tool suited best. A caller is who asked, who alone
+-- knows the search; so many of each count before the newest are taken, or one could push out what the others did.
 WITH last AS (
-    SELECT DISTINCT ON (o.search_id, o.tool_id, o.caller)
-           o.search_id, o.tool_id, o.caller, o.outcome, o.source
+    SELECT DISTINCT ON (o.search_id, o.tool_id) o.search_id, o.tool_id, o.outcome, o.source
     FROM mcp.outcomes o
     WHERE o.org_id IS NOT DISTINCT FROM :org_id::text AND o.may_teach AND o.tool_id IS NOT NULL
-    ORDER BY o.search_id, o.tool_id, o.caller, o.id DESC
+    ORDER BY o.search_id, o.tool_id, o.source = 'person' DESC, o.id DESC
+), shown AS (
+    SELECT DISTINCT ON (l.search_id, l.tool_id)
+           l.search_id, l.tool_id, l.outcome, l.source, r.nth, r.caller, r.asked_at
+    FROM last l
+    JOIN mcp.receipts r ON r.search_id = l.search_id AND r.org_id IS NOT DISTINCT FROM :org_id::text
+    JOIN mcp.items_seen_by(:org_id::text) t ON t.id = l.tool_id AND t.is_active AND t.said_at <= r.asked_at
+    CROSS JOIN LATERAL jsonb_array_elements(r.shown) WITH ORDINALITY AS s (tool, place)
+    WHERE r.may_teach AND r.model = :model AND r.vector IS NOT NULL AND (s.tool ->> 0)::bigint = l.tool_id
+    ORDER BY l.search_id, l.tool_id, s.place, r.nth
+), numbered AS (
+    SELECT s.*, row_number() OVER (PARTITION BY s.caller, s.asked_at::date, s.tool_id
+                                   ORDER BY s.asked_at DESC, s.search_id) AS of_tool,
+           row_number() OVER (PARTITION BY s.caller, s.asked_at::date ORDER BY s.asked_at DESC, s.search_id) AS of_day
+    FROM shown s
+), counting AS (
+    SELECT * FROM numbered WHERE of_tool <= :of_tool AND of_day <= :of_day
+    ORDER BY asked_at DESC, search_id, tool_id LIMIT :limit
 )
-SELECT r.search_id::text, r.nth, r.asked_at, r.query, r.vector, r.caller AS asked_by, l.tool_id, l.caller, l.outcome, l.source
-FROM last l
-JOIN mcp.receipts r ON r.search_id = l.search_id AND r.org_id IS NOT DISTINCT FROM :org_id::text
-JOIN mcp.items_seen_by(:org_id::text) t ON t.id = l.tool_id AND t.is_active
-WHERE r.may_teach AND r.model = :model AND r.vector IS NOT NULL
-  AND EXISTS (SELECT FROM jsonb_array_elements(r.shown) AS s (shown)
-              WHERE (s.shown ->> 0)::bigint = l.tool_id AND s.shown ->> 1 = t.content_hash)
-ORDER BY r.asked_at DESC, r.search_id, r.nth, l.tool_id, l.caller
-LIMIT :limit
+SELECT c.search_id::text, c.asked_at, r.query, r.vector, c.caller, c.tool_id, c.outcome, c.source
+FROM counting c JOIN mcp.receipts r ON r.search_id = c.search_id AND r.nth = c.nth
+ORDER BY c.asked_at, c.search_id, c.tool_id
+
+-- name: callers_who_ask
+-- How many callers of an organisation search, two at most: all without a name are one.
+SELECT count(*) FROM (
+    SELECT DISTINCT coalesce(caller, '') FROM mcp.receipts
+    WHERE org_id IS NOT DISTINCT FROM :org_id::text AND may_teach LIMIT 2) AS found
 
 -- name: organisations_to_learn
 -- Those with outcomes that are newer than their last run, where that is long enough ago and their work does not wait;

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skillroute.core.ranking.k_means import k_means
-from skillroute.learning.learn.evidence import Evidence, callers_needed
+from skillroute.learning.learn.evidence import Evidence
 from skillroute.learning.model import MAX_REQUESTS_OF_A_TOOL, MIN_SEARCHES
 from skillroute.learning.states.model import LearnedRequest
 
@@ -31,20 +31,28 @@ FULL_SHARE = 0.5
 """The share of such searches from which on a request counts in full: several tools may serve them."""
 
 _MAX_WORDS = 8
+_LEAST_WEIGHT = 0.25
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _ROWS_AT_ONCE = 500
 
 Floats = NDArray[np.float32]
 
 
-def learned_requests(evidence: Sequence[Evidence], now: datetime) -> list[LearnedRequest]:
-    """Return what evidence teaches, tool by tool; evidence is that which counts (`counted`)."""
+def learned_requests(evidence: Sequence[Evidence], now: datetime, needed: int) -> list[LearnedRequest]:
+    """Return what evidence teaches, tool by tool.
+
+    Parameters
+    ----------
+    evidence : sequence of Evidence
+        That which counts (`counted`).
+    needed : int
+        Callers that must agree on a request.
+    """
     if not evidence:
         return []
     vectors = np.array([each.vector for each in evidence], np.float32)
     ages = np.array([(now - each.asked_at).total_seconds() / 86_400.0 for each in evidence])
     weights = (0.5 ** (np.maximum(ages, 0.0) / HALF_LIFE_DAYS)).astype(np.float32)
-    needed = callers_needed(evidence)
     found = [
         group
         for tool, places in _good_of_tools(evidence).items()
@@ -89,18 +97,33 @@ def _groups_of(
     labels = k_means(own, wanted, seed=0, weights=own_weights)
     nth = 0
     for label in range(wanted):
-        members = np.flatnonzero(labels == label)
-        of_group = [places[member] for member in members]
-        mean = (own[members] * own_weights[members, None]).sum(axis=0)
-        norm = float(np.linalg.norm(mean))
-        if norm == 0.0:
+        of_group = [places[member] for member in np.flatnonzero(labels == label)]
+        mean = _mean(of_group, evidence, vectors, weights)
+        if mean is None:
             continue
-        agreeing = [place for place in of_group if float(vectors[place] @ mean) >= RELATED * norm]
+        agreeing = [place for place in of_group if float(vectors[place] @ mean) >= RELATED]
         searches = {evidence[place].search for place in agreeing}
         callers = {evidence[place].caller for place in agreeing}
-        if len(searches) >= MIN_SEARCHES and len(callers) >= needed:
-            yield _Group(tool, nth, of_group, mean / norm)
+        if len(searches) < MIN_SEARCHES or len(callers) < needed:
+            continue
+        mean = _mean(agreeing, evidence, vectors, weights)
+        if mean is not None:
+            yield _Group(tool, nth, agreeing, mean)
             nth += 1
+
+
+def _mean(places: Sequence[int], evidence: Sequence[Evidence], vectors: Floats, weights: Floats) -> Floats | None:
+    """Return the mean direction of searches; None where they cancel out.
+
+    No caller has more weight in it than `MIN_SEARCHES` searches, and none of the searches much less than the others:
+    the mean of two old ones and a new one is not the new one.
+    """
+    counts = Counter(evidence[place].caller for place in places)
+    voices = [min(1.0, MIN_SEARCHES / counts[evidence[place].caller]) for place in places]
+    shares = np.maximum(weights[places], _LEAST_WEIGHT) * np.array(voices, np.float32)
+    mean: Floats = (vectors[places] * shares[:, None]).sum(axis=0)
+    norm = float(np.linalg.norm(mean))
+    return mean / norm if norm > 0.0 else None
 
 
 def _shares(groups: Sequence[_Group], evidence: Sequence[Evidence], vectors: Floats, weights: Floats) -> list[float]:

@@ -48,14 +48,15 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class NewState:
-    """A state as it was learned."""
+    """A state as it was learned; what was forgotten since it began is left out when it is stored."""
 
     org_id: str | None
     model: str
     was_better: bool
     report: Mapping[str, Any]
     requests: Sequence[LearnedRequest]
-    pairs: Sequence[Pair] = ()
+    pairs: Sequence[Pair]
+    began_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

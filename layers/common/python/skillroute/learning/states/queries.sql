@@ -6,19 +6,21 @@ VALUES (:org_id::text, :model, :was_better::boolean, :report::jsonb)
 RETURNING id
 
 -- name: insert_learned_requests
--- Tools that were deleted meanwhile are left out.
+-- Tools that were deleted, changed or forgotten since learning began are left out.
 INSERT INTO mcp.learned_requests (state_id, tool_id, nth, vector, share, words, searches, callers)
 SELECT :state_id::bigint, r.tool_id, r.nth, decode(r.vector, 'base64'), r.share, r.words, r.searches, r.callers
 FROM jsonb_to_recordset(:requests::jsonb) AS r (
     tool_id bigint, nth smallint, vector text, share real, words text[], searches integer, callers integer)
-WHERE EXISTS (SELECT FROM mcp.tools t WHERE t.id = r.tool_id)
+WHERE EXISTS (SELECT FROM mcp.tools t WHERE t.id = r.tool_id AND t.is_active AND t.said_at <= :began_at::timestamptz)
+  AND EXISTS (SELECT FROM mcp.outcomes o
+              WHERE o.tool_id = r.tool_id AND o.org_id IS NOT DISTINCT FROM :org_id::text)
 
 -- name: insert_learned_pairs
 INSERT INTO mcp.learned_pairs (state_id, tool_id, with_id, searches)
 SELECT :state_id::bigint, p.tool_id, p.with_id, p.searches
 FROM jsonb_to_recordset(:pairs::jsonb) AS p (tool_id bigint, with_id bigint, searches integer)
-WHERE EXISTS (SELECT FROM mcp.tools t WHERE t.id = p.tool_id)
-  AND EXISTS (SELECT FROM mcp.tools t WHERE t.id = p.with_id)
+WHERE EXISTS (SELECT FROM mcp.tools t WHERE t.id = p.tool_id AND t.is_active AND t.said_at <= :began_at::timestamptz)
+  AND EXISTS (SELECT FROM mcp.tools t WHERE t.id = p.with_id AND t.is_active AND t.said_at <= :began_at::timestamptz)
 
 -- name: lock_learned_states
 -- One change of what is live at a time.

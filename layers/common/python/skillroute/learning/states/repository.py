@@ -28,20 +28,25 @@ class StateRepository:
         id_: int = self._run(
             "insert_learned_state", org_id=org, model=state.model, was_better=state.was_better, report=report
         )[0][0]
+        since = state.began_at
         for start in range(0, len(state.requests), _AT_ONCE):
-            rows = [_row(request) for request in state.requests[start : start + _AT_ONCE]]
-            self._run("insert_learned_requests", state_id=id_, requests=json.dumps(rows))
+            rows = json.dumps([_row(request) for request in state.requests[start : start + _AT_ONCE]])
+            self._run("insert_learned_requests", state_id=id_, requests=rows, org_id=org, began_at=since)
         if state.pairs:
             pairs = [{"tool_id": p.tool_id, "with_id": p.with_id, "searches": p.searches} for p in state.pairs]
-            self._run("insert_learned_pairs", state_id=id_, pairs=json.dumps(pairs))
+            self._run("insert_learned_pairs", state_id=id_, pairs=json.dumps(pairs), began_at=since)
         self._run("drop_old_states", org_id=org, kept=STATES_KEPT)
         return id_
 
     def make_live(self, org_id: str | None, state_id: int | None) -> bool:
         """Make one of an organisation's states live, or with None none; return whether there is such a state."""
-        self._run("lock_learned_states", org_id=org_id)
+        self.lock(org_id)
         self._run("end_live_state", org_id=org_id)
         return state_id is None or bool(self._run("make_state_live", org_id=org_id, state_id=state_id))
+
+    def lock(self, org_id: str | None) -> None:
+        """Let no other transaction change what is live for an organisation until this one ends."""
+        self._run("lock_learned_states", org_id=org_id)
 
     def hold(self, org_id: str | None, *, is_held: bool) -> None:
         """Note whether a person chose what is live, so that no later state takes its place."""

@@ -117,26 +117,43 @@ CREATE TABLE mcp.learned_pairs (
 CREATE INDEX learned_pairs_tool ON mcp.learned_pairs (tool_id);
 CREATE INDEX learned_pairs_with ON mcp.learned_pairs (with_id);
 
--- What was learned of a tool is forgotten when it says something else, and when it is switched off; then also what its
--- calls had come to.
+-- Since when a tool says what it says, and is searched: use from before teaches nothing. Other changes, as of metadata or
+-- hints, change what it is asked for as little as a new version of its server does.
+ALTER TABLE mcp.tools ADD COLUMN said_at timestamptz NOT NULL DEFAULT now();
+CREATE FUNCTION mcp.note_what_is_said() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.said_at := clock_timestamp();
+    RETURN NEW;
+END $$;
+CREATE TRIGGER tools_said BEFORE UPDATE ON mcp.tools
+    FOR EACH ROW WHEN (
+        OLD.is_active AND NOT NEW.is_active OR OLD.description <> NEW.description
+        OR OLD.input_schema::text IS DISTINCT FROM NEW.input_schema::text
+        OR OLD.output_schema::text IS DISTINCT FROM NEW.output_schema::text)
+    EXECUTE FUNCTION mcp.note_what_is_said();
+
+-- What was learned of a tool is forgotten when it says something else, and when it is switched off.
 CREATE FUNCTION mcp.forget_changed_tools() RETURNS trigger
 LANGUAGE plpgsql AS $$
 DECLARE
     forgotten bigint[];
-    off bigint[];
 BEGIN
-    SELECT array_agg(n.id), array_agg(n.id) FILTER (WHERE NOT n.is_active) INTO forgotten, off
-    FROM after n JOIN before o ON o.id = n.id
-    WHERE n.content_hash <> o.content_hash OR (o.is_active AND NOT n.is_active);
+    SELECT array_agg(n.id) INTO forgotten FROM after n JOIN before o ON o.id = n.id WHERE n.said_at > o.said_at;
     IF forgotten IS NULL THEN
         RETURN NULL;
     END IF;
+    -- Locked by id: several writers may forget parts of several states.
+    PERFORM FROM mcp.learned_states s
+    WHERE s.id IN (SELECT state_id FROM mcp.learned_requests WHERE tool_id = ANY (forgotten)
+                   UNION SELECT state_id FROM mcp.learned_pairs WHERE tool_id = ANY (forgotten)
+                   UNION SELECT state_id FROM mcp.learned_pairs WHERE with_id = ANY (forgotten))
+    ORDER BY s.id FOR UPDATE;
     WITH gone AS (DELETE FROM mcp.learned_requests WHERE tool_id = ANY (forgotten) RETURNING state_id),
          parted AS (DELETE FROM mcp.learned_pairs
                     WHERE tool_id = ANY (forgotten) OR with_id = ANY (forgotten) RETURNING state_id)
     UPDATE mcp.learned_states SET revision = revision + 1
     WHERE id IN (SELECT state_id FROM gone UNION SELECT state_id FROM parted);
-    DELETE FROM mcp.outcomes WHERE tool_id = ANY (off);
     RETURN NULL;
 END $$;
 CREATE TRIGGER tools_forgotten AFTER UPDATE ON mcp.tools
