@@ -26,3 +26,8 @@ class FeedbackResults(Feedback):
     accepted: int
     failed: int
     results: list[FeedbackResult] = []
+
+    @property
+    def failures(self) -> list[FeedbackResult]:
+        """The results of outcomes that were not accepted."""
+        return [result for result in self.results if result.status == "failed"]

@@ -166,6 +166,8 @@ class Matches(list[T]):
 
     Attributes
     ----------
+    search_id : str or None
+        By which outcomes are reported, of tools; None where no receipts are kept.
     search_mode : str or None
         How it was ranked.
     degraded : list of str
@@ -184,6 +186,7 @@ class Matches(list[T]):
 
     def __init__(self, found: Iterable[T], headers: httpx.Headers) -> None:
         super().__init__(found)
+        self.search_id: str | None = headers.get("x-search-id")
         self.search_mode: str | None = headers.get("x-search-mode")
         self.degraded = [name.strip() for name in headers.get("x-degraded", "").split(",") if name.strip()]
         self.confidence = float(headers["x-confidence"]) if headers.get("x-confidence") else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillroute.learning.learn.evidence import MAX_OF_A_DAY, MAX_OF_A_TOOL, callers_needed, counted
+from skillroute.learning.learn.evidence import MAX_OF_A_DAY, MAX_OF_A_TOOL, counted
 
 from tests.worlds.evidence import said
 
@@ -36,12 +36,6 @@ def test_what_a_person_marked_goes_before_what_a_program_reported_of_the_same_to
     person = said(1, search="a/0", is_good=False, caller="bob", source="person")
     other_tool = said(2, search="a/0")
     assert counted([program, person, other_tool], 2) == [person, other_tool]
-
-
-def test_two_callers_must_agree_where_there_are_two() -> None:
-    assert callers_needed([]) == 0
-    assert callers_needed([said(1), said(1)]) == 1
-    assert callers_needed([said(1), said(1, caller="bob"), said(1, caller="eve")]) == 2
 
 
 def test_all_that_the_only_caller_reports_counts() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.core.embedding.model import Vector
 from skillroute.learning.learn import requests
-from skillroute.learning.learn.evidence import Evidence, callers_needed, counted
+from skillroute.learning.learn.evidence import Evidence, counted
 from skillroute.learning.learn.requests import FULL_SHARE, HALF_LIFE_DAYS, RELATED
 from skillroute.learning.model import MAX_REQUESTS_OF_A_TOOL
 from skillroute.learning.states.model import LearnedRequest
@@ -20,7 +20,7 @@ from tests.worlds.evidence import EAST, NOON, NORTH, UP, said
 
 def learned_requests(evidence: Sequence[Evidence], now: datetime) -> list[LearnedRequest]:
     """Return what is learned where those alone search who are in the evidence."""
-    return requests.learned_requests(evidence, now, callers_needed(evidence))
+    return requests.learned_requests(evidence, now, min(2, len({each.caller for each in evidence})))
 
 
 def test_where_others_search_as_well_one_caller_teaches_nothing() -> None:

@@ -120,8 +120,3 @@ def _halved(evidence: list[Evidence]) -> list[Evidence]:
             counts[place] += 1
             kept.append(each)
     return kept[::-1]
-
-
-def callers_needed(evidence: Sequence[Evidence]) -> int:
-    """Return how many callers must agree, by the evidence alone: two, where it is of more than one."""
-    return min(2, len({each.caller for each in evidence}))

@@ -120,7 +120,7 @@ class Learn:
         is_live, reason = found_better.is_better, found_better.reason
         if dry_run:
             return LearnReport(org_id, None, is_live, reason, details)
-        state = NewState(org_id, str(model), is_live, details, requests, pairs(first), began_at)
+        state = NewState(org_id, str(model), is_live, details, requests, pairs(first, needed), began_at)
         state_id, instead = self._database.transact(lambda session: _store(session, state, live.ids, found_better))
         if instead is not None:
             is_live, reason = False, f"{reason}, but {instead}"

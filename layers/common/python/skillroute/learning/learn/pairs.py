@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import combinations
 
-from skillroute.learning.learn.evidence import Evidence, callers_needed
+from skillroute.learning.learn.evidence import Evidence
 from skillroute.learning.model import MIN_SEARCHES
 from skillroute.learning.states.model import Pair
 
@@ -18,12 +18,11 @@ _MAX_OF_A_TASK = 20
 """Tools of one task: more are no task."""
 
 
-def pairs(evidence: Sequence[Evidence]) -> list[Pair]:
+def pairs(evidence: Sequence[Evidence], needed: int) -> list[Pair]:
     """Return pairs of tools that three tasks or more called, of enough callers; both ways, the most frequent first.
 
     Of the tasks that one caller had in a day one counts: a caller that repeats itself has no more to say.
     """
-    needed = callers_needed(evidence)
     found: defaultdict[tuple[int, int], set[tuple[str, date]]] = defaultdict(set)
     for caller, day, tools in _tasks(each for each in evidence if each.is_good):
         if len(tools) <= _MAX_OF_A_TASK:
