@@ -109,6 +109,7 @@ class LearningWorld(Core):
         is_live: bool = True,
         model: str | None = None,
         share: float = 0.5,
+        callers: int = 3,
     ) -> int:
         """Store a state in which each of these tools has one learned request, and return its id."""
         [[state_id]] = self.rows(
@@ -121,11 +122,12 @@ class LearningWorld(Core):
         for tool_id in tool_ids:
             self.rows(
                 "INSERT INTO mcp.learned_requests (state_id, tool_id, nth, vector, share, words, searches, callers) "
-                "VALUES (:state_id, :tool_id, 0, decode(:vector, 'hex'), :share, '{}', 3, 3)",
+                "VALUES (:state_id, :tool_id, 0, decode(:vector, 'hex'), :share, '{}', 3, :callers)",
                 state_id=state_id,
                 tool_id=tool_id,
                 vector=to_bytes(vector).hex(),
                 share=share,
+                callers=callers,
             )
         return int(state_id)
 

@@ -181,7 +181,8 @@ def _delete(
         raise Misused("--delete needs --caller NAME: whose receipts are to go")
     if output is not None:
         raise Misused("--delete writes nothing: export with --output first, then delete")
-    require_agreement(f"delete all receipts and outcomes of {caller}?", yes=yes, as_json=as_json)
+    asked = f"delete all receipts and outcomes of {caller}, and all that was learned of one caller alone?"
+    require_agreement(asked, yes=yes, as_json=as_json)
     with client_for(*at, patient=True) as client:
         done = plain(client.use(lambda use: use.delete_receipts(caller)))
     if as_json:
@@ -189,6 +190,8 @@ def _delete(
         return
     receipts = counted(done["receipts"], "receipt")
     print_line(f"{receipts} and {counted(done['outcomes'], 'outcome')} of {caller} deleted")
+    if done.get("requests"):  # older deployments leave it out
+        print_line(f"{counted(done['requests'], 'learned request')} of one caller alone deleted")
 
 
 def _receipts(client: Client, caller: str | None) -> Iterator[dict[str, Any]]:

@@ -73,10 +73,11 @@ class Receipt(Answer):
 
 
 class DeletedReceipts(Answer):
-    """How many receipts and outcomes of a caller were deleted."""
+    """How many receipts and outcomes of a caller were deleted, and learned requests of one caller alone."""
 
     receipts: int = 0
     outcomes: int = 0
+    requests: int = 0
 
 
 class ForgottenTool(Answer):

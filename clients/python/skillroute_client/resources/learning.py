@@ -42,6 +42,7 @@ class Learning(Resource[M]):
     def delete_receipts(self, caller: str) -> Call[DeletedReceipts]:
         """Delete all receipts and outcomes of a caller, by the name that its token has (`sub`).
 
+        Learned requests of one caller alone go too; they do not say whose they are.
         Where an attempt is made again, the counts are of what the last one found.
         """
         path = path_of("learning", "receipts")

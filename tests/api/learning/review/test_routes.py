@@ -106,7 +106,7 @@ def test_the_receipts_of_a_caller_are_deleted_and_a_name_must_be_given(client: T
     for wanting in ("", "?caller=", "?caller=%00"):
         response = client.delete(f"{URL}/receipts{wanting}")
         assert (response.status_code, response.json()["detail"][0]["loc"]) == (422, ["query", "caller"])
-    assert client.delete(f"{URL}/receipts?caller=ann").json() == {"receipts": 1, "outcomes": 1}
+    assert client.delete(f"{URL}/receipts?caller=ann").json() == {"receipts": 1, "outcomes": 1, "requests": 0}
     assert [each["query"] for each in client.get(f"{URL}/receipts").json()] == ["another"]
 
 

@@ -194,11 +194,35 @@ def test_the_receipts_and_outcomes_of_a_caller_are_deleted_and_no_others(system:
             system.outcome(search, "called", tool, org=org)
             system.outcome(search, "called", tool, org=org, caller="ben")
         system.receipt("fly", tool, org=org, caller="ben")
-    assert review.delete(ACME, "ann") == (5, 5)
-    assert review.delete(ACME, "ann") == (0, 0)
+    assert review.delete(ACME, "ann") == (5, 5, 0)
+    assert review.delete(ACME, "ann") == (0, 0, 0)
     assert system.left("receipts", "outcomes") == {"receipts": 7, "outcomes": 15}
     assert review.receipts(ACME, "ann", None, limit=9).rows == []
     assert len(review.receipts(GLOBEX, "ann", None, limit=9).rows) == 5
+
+
+def test_what_one_caller_alone_taught_goes_with_its_receipts_in_all_states_of_the_organisation(system: System) -> None:
+    review = ReviewUse(system.database, batch=2)
+    tool, other, third = system.tools([("tool", None), ("other", None), ("third", None)])
+    alone = system.learned(tool, other, third, org="acme", callers=1)
+    former = system.learned(tool, org="acme", is_live=False, callers=1)
+    together = system.learned(tool, org="acme", is_live=False, callers=2)
+    theirs, shared = (system.learned(tool, org=org, callers=1) for org in ("globex", None))
+    for state in (alone, together, theirs):
+        system.rows(
+            "INSERT INTO mcp.learned_pairs (state_id, tool_id, with_id, searches) VALUES (:state, :tool, :other, 3)",
+            state=state,
+            tool=tool,
+            other=other,
+        )
+    system.receipt("fly", tool, org="acme")
+    assert review.delete(ACME, "ann") == (1, 0, 4)
+    assert review.delete(ACME, "ann") == (0, 0, 0)
+    left = {table: {row[0] for row in system.rows(f"SELECT state_id FROM mcp.{table}")}
+            for table in ("learned_requests", "learned_pairs")}  # fmt: skip
+    assert left == {"learned_requests": {together, theirs, shared}, "learned_pairs": {together, theirs}}
+    changed = [id_ for id_, revision in system.rows("SELECT id, revision FROM mcp.learned_states") if revision]
+    assert sorted(changed) == sorted([alone, former])
 
 
 # Forgetting

@@ -70,6 +70,12 @@ class TestReceipts:
         assert (done.exit_code, done.stdout) == (0, "1 receipt and 1 outcome of ann deleted\n")
         assert [each["query"] for each in run.json("learn", "receipts")] == ["mow the lawn"]
 
+    def test_what_one_caller_alone_taught_goes_with_them(self, run: CommandLine, system: System, tool: int) -> None:
+        system.learned(tool, callers=1)
+        _, taught = run("learn", "receipts", "--caller", "ann", "--delete", "--yes").stdout.splitlines()
+        assert taught == "1 learned request of one caller alone deleted"
+        assert system.left("learned_requests") == {"learned_requests": 0}
+
     @pytest.mark.parametrize("options", [(), ("--caller", "ann", "--output", "file")])
     def test_are_deleted_of_a_caller_alone_and_nowhere_written(
         self, run: CommandLine, tool: int, options: tuple[str, ...]

@@ -129,6 +129,7 @@ class DeletedReceipts(BaseModel):
 
     receipts: int = Field(description="How many receipts.")
     outcomes: int = Field(description="How many outcomes.")
+    requests: int = Field(description="How many learned requests of one caller alone, in all states.")
 
     @classmethod
     def of(cls, deleted: Deleted) -> DeletedReceipts:

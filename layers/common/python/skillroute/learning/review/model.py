@@ -116,10 +116,11 @@ class ReceiptPlace(NamedTuple):
 
 
 class Deleted(NamedTuple):
-    """How many rows of a caller were deleted."""
+    """How many rows of a caller were deleted; `requests` are those that were learned from one caller alone."""
 
     receipts: int
     outcomes: int
+    requests: int
 
 
 class Forgotten(NamedTuple):

@@ -155,6 +155,26 @@ WITH gone AS (
 )
 SELECT count(*) FROM gone
 
+-- name: delete_learned_of_one_caller
+-- Learned requests of one caller alone, in all states of the organisation, and the pairs of these states: where a
+-- request needed one caller only, so did a pair. State by state, some of them.
+WITH chosen AS (
+    SELECT r.state_id, r.tool_id, r.nth
+    FROM mcp.learned_requests r JOIN mcp.learned_states s ON s.id = r.state_id
+    WHERE r.callers = 1 AND s.org_id IS NOT DISTINCT FROM :org_id::text
+    ORDER BY r.state_id, r.tool_id, r.nth
+    LIMIT :max_rows::integer
+), gone AS (
+    DELETE FROM mcp.learned_requests
+    WHERE (state_id, tool_id, nth) IN (SELECT state_id, tool_id, nth FROM chosen)
+    RETURNING state_id
+), parted AS (
+    DELETE FROM mcp.learned_pairs WHERE state_id IN (SELECT state_id FROM chosen)
+), revised AS (
+    UPDATE mcp.learned_states SET revision = revision + 1 WHERE id IN (SELECT state_id FROM gone)
+)
+SELECT count(*) FROM gone
+
 -- name: delete_outcomes_of_tool
 WITH gone AS (
     DELETE FROM mcp.outcomes

@@ -79,6 +79,13 @@ class ReviewRepository:
         """Delete outcomes of a caller, as many as are asked for; return how many there were."""
         return self._deleted("delete_outcomes_of_caller", caller=caller, max_rows=max_rows)
 
+    def delete_learned_of_one_caller(self, max_rows: int) -> int:
+        """Delete learned requests that are of one caller alone, as many as are asked for; return how many there were.
+
+        Pairs of their states go with them.
+        """
+        return self._deleted("delete_learned_of_one_caller", max_rows=max_rows)
+
     def delete_outcomes_of_tool(self, tool_id: int, max_rows: int) -> int:
         """Delete outcomes of a tool, as many as are asked for; return how many there were."""
         return self._deleted("delete_outcomes_of_tool", tool_id=tool_id, max_rows=max_rows)

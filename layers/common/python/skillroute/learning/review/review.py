@@ -87,14 +87,19 @@ class ReviewUse:
         return self._database.read(read)
 
     def delete(self, caller: Caller, name: str) -> Deleted:
-        """Delete all receipts and outcomes of the caller of a name, some in each transaction.
+        """Delete all receipts and outcomes of the caller of a name, some in each transaction, and what it alone taught.
 
+        A learned request does not say whose it is: all that are of one caller alone go, last, so that a run that learns
+        meanwhile finds nothing to bring them back.
         Where it fails halfway the others are left, and are deleted when it is asked for again.
         """
         of = _hash_of(caller, name)
         return Deleted(
             self._all(lambda session: ReviewRepository(session, caller.org_id).delete_receipts(of, self._batch)),
             self._all(lambda session: ReviewRepository(session, caller.org_id).delete_outcomes(of, self._batch)),
+            self._all(
+                lambda session: ReviewRepository(session, caller.org_id).delete_learned_of_one_caller(self._batch)
+            ),
         )
 
     def forget(self, caller: Caller, item_id: int) -> Forgotten:

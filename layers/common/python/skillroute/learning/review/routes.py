@@ -111,7 +111,8 @@ async def list_receipts(
 async def delete_receipts(admin: AsAdmin, review: Review, lanes: Threads, caller: CallerName) -> DeletedReceipts:
     """Delete all receipts and outcomes of one caller in the organisation of who asks, and count them.
 
-    What was learned from them stays: it is the mean of three or more searches.
+    So are the organisation's learned requests that are of one caller alone, which are not marked with whose they are.
+    What was learned from several callers stays: it is the mean of three or more searches.
     """
     return DeletedReceipts.of(await lanes.charged(admin, _DELETE_UNITS, lambda: review.delete(admin, caller)))
 
