@@ -53,7 +53,7 @@ def test_a_command_reaches_database_and_queues_and_its_status_is_passed_on(runni
 
     assert done.returncode == 7, done.stderr
     work, queues, file = json.loads(done.stdout.splitlines()[-1])
-    assert (work, queues) == (2, 2)
+    assert (work, queues) == (3, 3)
     assert not Path(file).exists()  # it held the database's password
 
 

@@ -20,7 +20,7 @@ from tests.e2e.processes import HASHING, Processes, Up, answered, cli, eventuall
 _TOOL = {"server": "garden", "name": "water_plants", "description": "Open the valves of the irrigation."}
 _METADATA = {
     *("strategy_used", "search_mode", "skill_ids_used", "fallback_reason", "degraded"),
-    *("confidence", "confidence_first_five", "no_match", "fit", "language", "language_unknown_to_model"),
+    *("search_id", "confidence", "confidence_first_five", "no_match", "fit", "language", "language_unknown_to_model"),
     *("schemas_omitted", "descriptions_cut"),
     *("stage1_skill_count", "stage2_candidate_count", "final_count"),
     *("query_embedding_time_ms", "skill_search_time_ms", "tool_search_time_ms", "rerank_time_ms"),

@@ -552,6 +552,7 @@ def test_br_001_the_default_request_is_that_of_the_contract() -> None:
         # Beside the contract, and off.
         "explain": False,
         "collapse_duplicates": False,
+        "used_with": False,
         "server": None,
         "format": None,
         "needs": None,

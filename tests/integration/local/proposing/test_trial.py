@@ -182,8 +182,8 @@ class TestTrial:
         # GIVEN searches that find one of the tools no more once it has another skill
         search = world.parts.tool_search.search
 
-        def worse(request: object, caller: object) -> object:
-            answer = search(request, caller)  # type: ignore[arg-type]
+        def worse(request: object, caller: object, **options: object) -> object:
+            answer = search(request, caller, **options)  # type: ignore[arg-type]
             hidden = world.skills()[0] == "inventory"
             return answer.model_copy(update={"tools": [t for t in answer.tools if not hidden or "stock" not in t.name]})
 
