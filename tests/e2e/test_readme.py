@@ -40,7 +40,7 @@ def assert_shows(shown: Any, answer: Any, where: str = "answer") -> None:
         assert isinstance(answer, dict), where
         for key, value in shown.items():
             assert key in answer, f"{where} has no {key}"
-            if key.endswith("_time_ms"):
+            if key.endswith("_time_ms") or key == "search_id":
                 assert isinstance(answer[key], float), f"{where}.{key}"
             elif key == "stage2_candidate_count":
                 # Fewer while examples are being classified, more where other tests have written tools, and a tool whose

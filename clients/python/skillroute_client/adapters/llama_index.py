@@ -93,8 +93,7 @@ def tool_retriever(
     call, acall : callable
         Calls a tool with its arguments; one of the two is needed.
     report : bool
-        Whether calls are reported, so that Skillroute learns which requests a tool serves. Only where what is returned
-        is of one conversation: a call is reported on the last search that found its tool.
+        Whether calls are reported, for Skillroute to learn from: then make one for each conversation (`Reports`).
 
     Raises
     ------

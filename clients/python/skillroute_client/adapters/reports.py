@@ -25,7 +25,7 @@ _LAST_S = 2.0
 class Reports:
     """Reports what became of tools: ``called``, then ``succeeded`` or ``failed``; of a cancelled call nothing more.
 
-    One is of one conversation: a call is reported on the last search that found its tool, whoever searched.
+    One is of one conversation: a call is reported on the last search of any that found its tool.
     A thread sends what has gathered. No call waits for it, and none fails because of it.
 
     Parameters

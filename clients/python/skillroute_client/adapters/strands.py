@@ -57,8 +57,7 @@ def tool_search(
     server : str or sequence of str
         Only tools of this MCP server, or of these.
     report : bool
-        Whether calls are reported, so that Skillroute learns which requests a tool serves. Only where what is returned
-        is of one conversation: a call is reported on the last search that found its tool.
+        Whether calls are reported, for Skillroute to learn from: then make one for each conversation (`Reports`).
 
     Raises
     ------
