@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+
+import numpy as np
 import pytest
 from skillroute.core.embedding.model import to_bytes
 from skillroute.learning.states.matrix import RequestMatrix
@@ -23,6 +26,23 @@ def test_the_nearest_request_of_each_tool_is_found_with_its_share() -> None:
     assert found.keys() == {"1", "2"}
     assert (found["1"].cosine, found["1"].share) == (pytest.approx(0.8), 0.9)
     assert found["2"].cosine <= 1.0
+
+
+def test_it_finds_what_a_comparison_one_by_one_finds_the_first_of_equal_ones() -> None:
+    chance = random.Random(3)
+    # Few numbers, so that many requests of a tool are as near as others; some tools have none that is near.
+    rows = [
+        (tool, to_bytes([chance.choice([0.0, 0.25, 0.5, 0.75, 1.25]), 0.0, 0.0]), chance.random())
+        for tool in range(7, 60)
+        for _ in range(chance.randrange(1, 9))
+    ]
+    expected: dict[str, tuple[float, float]] = {}
+    for tool, vector, share in rows:
+        cosine = min(1.0, np.frombuffer(vector, "<f4")[0].item())
+        if cosine >= LEAST_COSINE and cosine > expected.get(str(tool), (0.0, 0.0))[0]:
+            expected[str(tool)] = cosine, share
+    assert 0 < len(expected) < 53
+    assert RequestMatrix(rows).near(EAST) == expected
 
 
 def test_what_is_not_near_is_left_out() -> None:

@@ -26,13 +26,15 @@ class RequestMatrix:
         self._used_with: dict[str, list[tuple[str, int]]] = {}
         for tool, other, tasks in pairs:
             self._used_with.setdefault(str(tool), []).append((str(other), tasks))
-        self._tools = [tool for tool, _, _ in rows]
         packed = np.frombuffer(b"".join(vector for _, vector, _ in rows), "<f4")
         self._vectors: NDArray[np.float32] = packed.reshape(len(rows), -1) if rows else packed.reshape(0, 0)
-        self._shares = [share for _, _, share in rows]
+        self._shares = np.array([share for _, _, share in rows], np.float64)
+        of_tool: dict[int, int] = {}
+        self._places = np.array([of_tool.setdefault(tool, len(of_tool)) for tool, _, _ in rows], np.int32)
+        self._keys = np.array([str(tool) for tool in of_tool], np.object_)
 
     def __len__(self) -> int:
-        return len(self._tools)
+        return len(self._shares)
 
     def used_with(self, key: str) -> Sequence[tuple[str, int]]:
         """Return the tools that tasks called together with one, and how many tasks; the most first."""
@@ -40,12 +42,20 @@ class RequestMatrix:
 
     def near(self, vector: Vector) -> Mapping[str, Nearness]:
         """Return for each tool the learned request that is nearest to a query, from `LEAST_COSINE` on."""
-        if not self._tools:
+        if not len(self):
             return {}
         cosines = self._vectors @ np.asarray(vector, np.float32)
-        found: dict[str, Nearness] = {}
-        for row in np.flatnonzero(cosines >= LEAST_COSINE).tolist():
-            cosine, key = min(1.0, float(cosines[row])), str(self._tools[row])
-            if key not in found or found[key].cosine < cosine:
-                found[key] = Nearness(cosine, self._shares[row])
-        return found
+        rows = np.flatnonzero(cosines >= LEAST_COSINE)
+        if not rows.size:
+            return {}
+        near, places = cosines[rows], self._places[rows]
+        starts = np.flatnonzero(np.diff(places, prepend=-1))
+        best = np.maximum.reduceat(near, starts)
+        # Of rows that are as near the first of a tool counts: in reverse order it is the last one written.
+        lengths = np.diff(starts, append=rows.size)
+        equal = np.flatnonzero(near == np.repeat(best, lengths))[::-1]
+        row_of = np.empty(len(self._keys), np.intp)
+        row_of[places[equal]] = rows[equal]
+        found = places[starts]
+        values = zip(np.minimum(best, 1.0).tolist(), self._shares[row_of[found]].tolist(), strict=True)
+        return dict(zip(self._keys[found].tolist(), map(Nearness._make, values), strict=True))
