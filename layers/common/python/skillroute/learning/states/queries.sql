@@ -45,8 +45,10 @@ WHERE org_id IS NOT DISTINCT FROM :org_id::text AND NOT is_live AND id NOT IN (
     SELECT id FROM mcp.learned_states WHERE org_id IS NOT DISTINCT FROM :org_id::text ORDER BY id DESC LIMIT :kept)
 
 -- name: live_versions
+-- An organisation's own first.
 SELECT org_id, id, revision FROM mcp.learned_states
 WHERE is_live AND model = :model AND (org_id IS NULL OR org_id = :org_id::text)
+ORDER BY org_id
 
 -- name: learned_vectors
 -- Of an organisation's own state, and of the global one for tools that the first has nothing of.
