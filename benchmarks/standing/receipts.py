@@ -1,9 +1,11 @@
-"""Receipts of searches: what they cost a search, and what 100,000 of them take to write, to keep and to delete.
+"""Receipts of searches, and what was learned of them: what both cost a search, and what 100,000 receipts take to store.
 
 - *search*: one process, one catalogue, hybrid searches one after the other, each of another request, with receipts and
   without in turn, in blocks. Processor time is that of the whole process, with the thread that writes; of the pairs of
   neighbouring blocks the median difference, and its 95 % interval by resampling. PostgreSQL shares the machine's cores
   and its time is not counted.
+- *learned*: the same of an organisation with a live state, and of one without. The state has 2,000 learned requests,
+  vectors of requests of the same kind, each of the tool that is found first.
 - *store*: through the recorder as fast as it takes them, with vectors of 384 numbers and five tools each; as many
   outcomes by one statement; then the half that is older is deleted as the relay does it.
 
@@ -12,9 +14,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -24,7 +27,7 @@ from typing import Any
 from uuid import UUID
 
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.embedding.model import EmbeddingModel, to_bytes
 from skillroute.core.postgres.pool import Pool
 from skillroute.core.settings import SearchSettings
 from skillroute.learning.receipts.recorder import ReceiptRecorder
@@ -50,44 +53,83 @@ class Block:
     cpu_ms: float
 
 
-def block(parts: Parts, queries: Sequence[str], *, keeps: bool) -> Block:
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Who searches, and whether receipts are kept."""
+
+    caller: Caller = LAPTOP
+    keeps: bool = False
+
+
+def block(parts: Parts, queries: Sequence[str], side: Side) -> Block:
     """Search, and have everything written that was noted."""
     whole_ms = []
     before = time.process_time()
     for query in queries:
         begun = time.perf_counter()
-        parts.tool_search.search(SearchRequest(query=query, mode="hybrid"), LAPTOP, door="http" if keeps else None)
+        request = SearchRequest(query=query, mode="hybrid")
+        parts.tool_search.search(request, side.caller, door="http" if side.keeps else None)
         whole_ms.append(1000.0 * (time.perf_counter() - begun))
-    if parts.receipts is not None and keeps:
+    if parts.receipts is not None and side.keeps:
         parts.receipts.flush()
     return Block(whole_ms, 1000.0 * (time.process_time() - before) / len(queries))
 
 
-def searches(url: str, queries: Iterator[str], rounds: int, size: int, seed: int) -> list[Row]:
-    """Search with receipts and without in turn; return a row for each, and one of the differences."""
-    parts = Parts(SearchSettings(database_url=url))
-    found: dict[bool, list[Block]] = {True: [], False: []}
-    try:
-        for keeps in (True, False):
-            block(parts, list(islice(queries, size)), keeps=keeps)
-        for number in range(rounds):
-            for keeps in (True, False) if number % 2 else (False, True):
-                found[keeps].append(block(parts, list(islice(queries, size)), keeps=keeps))
-    finally:
-        parts.close()
+def in_turn(
+    parts: Parts, sides: Mapping[str, Side], queries: Iterator[str], rounds: int, size: int, seed: int
+) -> list[Row]:
+    """Search as two sides in turn; return a row for each, and one of how much more the first takes."""
+    found: dict[str, list[Block]] = {name: [] for name in sides}
+    for side in sides.values():
+        block(parts, list(islice(queries, size)), side)
+    for number in range(rounds):
+        for name in sorted(sides, reverse=bool(number % 2)):
+            found[name].append(block(parts, list(islice(queries, size)), sides[name]))
     rows = [
         {
-            "receipts": "on" if keeps else "off",
-            "searches": rounds * size,
+            "searches": name,
+            "count": rounds * size,
             "cpu_ms": round(median(each.cpu_ms for each in blocks), 3),
             "whole_ms": percentiles([one for each in blocks for one in each.whole_ms]),
         }
-        for keeps, blocks in found.items()
+        for name, blocks in found.items()
     ]
-    more = [100.0 * (on.cpu_ms / off.cpu_ms - 1.0) for on, off in zip(found[True], found[False], strict=True)]
+    more = [100.0 * (one.cpu_ms / other.cpu_ms - 1.0) for one, other in zip(*found.values(), strict=True)]
     chance = random.Random(seed)
     again = sorted(median(chance.choices(more, k=len(more))) for _ in range(2000))
     return [*rows, {"more cpu, %": round(median(more), 2), "from": round(again[50], 2), "to": round(again[-51], 2)}]
+
+
+def teach(parts: Parts, queries: Sequence[str], org_id: str) -> None:
+    """Store a live state: of each request that its first tool serves it."""
+    model = parts.query_embedder.model()
+    assert model is not None
+    rows = []
+    for query in queries:
+        tool = parts.tool_search.search(SearchRequest(query=query, limit=1), LAPTOP, door=None).tools[0].tool_id
+        rows.append({"tool": tool, "vector": to_bytes(parts.query_embedder.embed(query, model)).hex()})
+    statement = f"""
+        WITH state AS (INSERT INTO mcp.learned_states (org_id, model, is_live, was_better, report)
+                       VALUES ('{org_id}', '{model}', true, true, '{{}}') RETURNING id)
+        INSERT INTO mcp.learned_requests (state_id, tool_id, nth, vector, share, words, searches, callers)
+        SELECT state.id, r.tool, row_number() OVER (PARTITION BY r.tool), decode(r.vector, 'hex'), 0.8, '{{}}', 3, 2
+        FROM state, jsonb_to_recordset($rows${json.dumps(rows)}$rows$::jsonb) AS r (tool bigint, vector text)"""
+    _script(parts.pool, statement)
+
+
+def searches(
+    url: str, queries: Iterator[str], rounds: int, size: int, seed: int, requests: int
+) -> tuple[list[Row], list[Row]]:
+    """Search with receipts and without, then with what was learned and without."""
+    parts = Parts(SearchSettings(database_url=url))
+    try:
+        kept = {"with receipts": Side(keeps=True), "without": Side()}
+        receipts = in_turn(parts, kept, queries, rounds, size, seed)
+        teach(parts, list(islice(queries, requests)), "acme")
+        learned = {"with a live state": Side(Caller(org_id="acme")), "without": Side(Caller(org_id="globex"))}
+        return receipts, in_turn(parts, learned, queries, rounds, size, seed)
+    finally:
+        parts.close()
 
 
 def made_up(count: int, queries: Iterator[str], seed: int) -> Iterator[SearchReceipt]:
@@ -159,19 +201,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=30, help="of a block with receipts and one without (default: 30)")
     parser.add_argument("--block", type=int, default=50, help="searches of a block (default: 50)")
     parser.add_argument("--receipts", type=int, default=100_000, help="to store (default: 100,000)")
+    parser.add_argument("--requests", type=int, default=2000, help="that are learned (default: 2,000)")
     args = parser.parse_args()
     corpus = Corpus(args.seed, None)
-    queries = iter(corpus.queries(2 * (args.rounds + 1) * args.block + 1000))
+    queries = iter(corpus.queries(4 * (args.rounds + 1) * args.block + args.requests + 1000))
     with fresh_database() as url:
         filler = Filler(url, corpus)
         filler.fill(args.tools)
         filler.close()
-        searched = searches(url, queries, args.rounds, args.block, args.seed)
+        searched, learned = searches(url, queries, args.rounds, args.block, args.seed, args.requests)
         kept = stored(url, args.receipts, queries, args.seed)
     print_table("Searches with receipts and without, in turn", searched[:2])
     print_table("More processor time of the process with receipts", searched[2:])
+    print_table("Searches with what was learned and without, in turn", learned[:2])
+    print_table("More processor time of the process with what was learned", learned[2:])
     print_table("Receipts, and as many outcomes", [kept])
-    save(args, "receipts", {"searches": searched, "stored": kept})
+    save(args, "receipts", {"searches": searched, "learned": learned, "stored": kept})
 
 
 if __name__ == "__main__":

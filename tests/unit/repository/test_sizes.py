@@ -12,7 +12,7 @@ LINES = {
     "layers/common/python/skillroute/agent_skills": 2_350,
     "layers/common/python/skillroute/catalogue": 3_500,
     "layers/common/python/skillroute/core": 24_800,
-    "layers/common/python/skillroute/learning": 3_500,
+    "layers/common/python/skillroute/learning": 4_000,
     "layers/common/python/skillroute/mail": 7_700,
     "layers/common/python/skillroute/mcp": 4_350,
     "layers/common/python/skillroute/registry": 5_700,
@@ -23,7 +23,7 @@ LINES = {
     "clients/python/skillroute_client": 6_200,
     "benchmarks": 8_800,
     "training": 5_300,
-    "tests": 101_000,
+    "tests": 103_000,
 }  # fmt: skip
 MAX_FILE_LINES, MAX_FUNCTION_LINES = 300, 50
 # A script that builds the models of a layer.

@@ -226,17 +226,3 @@ def test_where_nothing_is_known_the_answer_says_that_what_was_learned_is_missing
     assert answer.tools[0].name.startswith("rival")
     assert counted("SearchDegraded") == 1
     assert log.having("search degraded")
-
-
-def test_of_many_organisations_the_least_recently_used_is_not_remembered(
-    used: Used, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("skillroute.learning.states.live.MAX_ORGS", 2)
-    live, model = states(used, FakeClock()), used.system.embedder.model
-    for org in ("a", "b", "c"):
-        live.of(of_org(org), model)
-    calls = used.system.database.calls
-    live.of(of_org("c"), model)
-    assert used.system.database.calls == calls
-    live.of(of_org("a"), model)
-    assert used.system.database.calls == calls + 1

@@ -18,6 +18,12 @@ def live_of(system: System, caller: Caller) -> int | None:
     return None if live is None else live.id
 
 
+def known(learned: LiveStates, caller: Caller) -> set[str]:
+    """Return the tools that a caller's searches are taught something of."""
+    found = learned.of(caller, EmbeddingModel("test", 2))
+    return set() if found is None else {*found.near([1.0, 0.0])}
+
+
 def test_each_organisation_sees_its_own_states_and_use_alone(system: System) -> None:
     tool = system.tool("fly")
     ours, theirs, shared = (system.learned(tool, org=org) for org in ("acme", "globex", None))
@@ -70,18 +76,39 @@ def test_the_global_state_is_switched_by_the_operator_alone(system: System) -> N
     assert system.parts.learning.states.switch(LAPTOP, None).live is None
 
 
+def test_an_organisation_that_chose_nothing_learned_goes_by_the_global_state_neither(system: System) -> None:
+    """Decision 44: none is nothing, until it may go on."""
+    shared, own = system.tools([("fly", None), ("drive", None)])
+    system.learned(shared)
+    state = system.learned(own, org="acme")
+    learned, switching = LiveStates(system.database, look_every_s=0.0), system.parts.learning.states
+    ours, everyone = {str(own), str(shared)}, {str(shared)}
+    assert known(learned, ACME) == ours
+    switching.switch(ACME, None)
+    assert known(learned, ACME) == set()
+    assert known(learned, GLOBEX) == known(learned, LAPTOP) == everyone
+    switching.switch(ACME, state)
+    assert known(learned, ACME) == ours, "a state of its own that a person chose takes nothing away"
+    switching.switch(ACME, None)
+    switching.go_on(ACME)
+    assert known(learned, ACME) == everyone
+
+
+def test_an_organisation_goes_by_the_global_state_while_its_own_is_of_another_model(system: System) -> None:
+    shared, own = system.tools([("fly", None), ("drive", None)])
+    system.learned(shared)
+    state = system.learned(own, org="acme", model="another (2 dimensions)")
+    system.parts.learning.states.switch(ACME, state)
+    assert known(LiveStates(system.database), ACME) == {str(shared)}
+
+
 def test_searches_go_by_the_state_that_was_switched_to(system: System) -> None:
     older, newer = system.tools([("fly", None), ("drive", None)])
     state = system.learned(older, is_live=False)
     system.learned(newer)
     learned = LiveStates(system.database, look_every_s=0.0)
-
-    def known() -> list[str]:
-        found = learned.of(LAPTOP, EmbeddingModel("test", 2))
-        return [] if found is None else [*found.near([1.0, 0.0])]
-
-    assert known() == [str(newer)]
+    assert known(learned, LAPTOP) == {str(newer)}
     system.parts.learning.states.switch(LAPTOP, state)
-    assert known() == [str(older)]
+    assert known(learned, LAPTOP) == {str(older)}
     system.parts.learning.states.switch(LAPTOP, None)
-    assert known() == []
+    assert known(learned, LAPTOP) == set()

@@ -47,8 +47,12 @@ WHERE org_id IS NOT DISTINCT FROM :org_id::text AND NOT is_live AND id NOT IN (
     SELECT id FROM mcp.learned_states WHERE org_id IS NOT DISTINCT FROM :org_id::text ORDER BY id DESC LIMIT :kept)
 
 -- name: live_versions
+-- An organisation's own first. Where a person chose that none is live, the global one does not count either.
 SELECT org_id, id, revision FROM mcp.learned_states
-WHERE is_live AND model = :model AND (org_id IS NULL OR org_id = :org_id::text)
+WHERE is_live AND model = :model AND (org_id = :org_id::text OR org_id IS NULL AND (
+    NOT EXISTS (SELECT FROM mcp.learning_runs r WHERE r.org_id = :org_id::text AND r.is_held)
+    OR EXISTS (SELECT FROM mcp.learned_states own WHERE own.is_live AND own.org_id = :org_id::text)))
+ORDER BY org_id
 
 -- name: learned_vectors
 -- Of an organisation's own state, and of the global one for tools that the first has nothing of.
