@@ -124,6 +124,15 @@ def test_a_token_without_the_scope_is_refused_whatever_else_it_may(
     assert stored(refusing) == before
 
 
+OF_THE_OPERATOR = {
+    ("PUT", "/api/v1/learning/live"),
+    ("GET", "/api/v1/learning/unserved"),
+    ("GET", "/api/v1/learning/judged"),
+    ("DELETE", "/api/v1/learning/tools/{item_id}"),
+}
+"""Routes with scope skills, of callers without an organisation with scope admin."""
+
+
 @pytest.mark.parametrize("how", ["its own scope", "admin", "an array in scp", "client_id", "no organisation: null"])
 def test_every_route_lets_in_who_may(system: System, how: str) -> None:
     ids = fill(system)
@@ -141,8 +150,8 @@ def test_every_route_lets_in_who_may(system: System, how: str) -> None:
         }[how]
         answer = with_token(client, route, filled(route[1], **ids), OURS.sign(said))
         # A suggestion is decided on once: the second and third decision are refused for that.
-        # The state of the global catalogue, which is that of these callers, is for the operator to switch.
-        is_operators = route == ("PUT", "/api/v1/learning/live") and how != "admin"
+        # The use and the state of the global catalogue, which are those of these callers, are for the operator.
+        is_operators = route in OF_THE_OPERATOR and how != "admin"
         assert answer.status_code in ({403} if is_operators else {200, 201, 204, 409}), (route, answer.text)
 
 
