@@ -39,7 +39,7 @@ def test_work_that_was_given_up_is_shown_and_tried_again(
     assert grave(console, axe) == []
     console.page.get_by_text("<b>no answer</b>").wait_for()
     counted = console.page.locator("tr:has(> td:text-is('Failed'))").locator("td").all()
-    assert [cell.inner_text() for cell in counted] == ["Failed", "1", "0"]
+    assert [cell.inner_text() for cell in counted] == ["Failed", "1", "0", "0"]
     console.page.get_by_role("button", name="Try shed/oil_hinges again").click()
 
     console.page.get_by_text("1 of classify tried again.").wait_for()
