@@ -7,6 +7,7 @@ import re
 import shlex
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -40,8 +41,10 @@ def assert_shows(shown: Any, answer: Any, where: str = "answer") -> None:
         assert isinstance(answer, dict), where
         for key, value in shown.items():
             assert key in answer, f"{where} has no {key}"
-            if key.endswith("_time_ms") or key == "search_id":
+            if key.endswith("_time_ms"):
                 assert isinstance(answer[key], float), f"{where}.{key}"
+            elif key == "search_id":
+                assert UUID(answer[key]) != UUID(value), f"{where}.{key}"
             elif key == "stage2_candidate_count":
                 # Fewer while examples are being classified, more where other tests have written tools, and a tool whose
                 # similarity lies at the threshold counts on one processor and not on another.
