@@ -7,7 +7,6 @@ from itertools import count
 
 from skillroute.core.embedding.model import Vector
 from skillroute.learning.learn.evidence import Evidence
-from skillroute.learning.model import Source
 
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
 EAST: Vector = [1.0, 0.0, 0.0]
@@ -26,7 +25,6 @@ def said(
     text: str | None = "a request",
     search: str | None = None,
     days: float = 0.0,
-    source: Source = "program",
 ) -> Evidence:
     """Return what a caller reported of a tool, of a search of its own unless one is named."""
     return Evidence(
@@ -37,5 +35,4 @@ def said(
         tool_id=tool_id,
         caller=caller,
         is_good=is_good,
-        source=source,
     )

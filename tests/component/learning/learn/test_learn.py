@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from skillroute.core.caller import Caller
 from skillroute.core.errors.model import DatabaseUnavailable, EmbeddingUnavailable
+from skillroute.learning.learn.evidence import MAX_OF_A_TOOL, EvidenceRepository
 from skillroute.learning.learn.learn import Learn
+from skillroute.learning.learn.measure import Ask
 
 from tests.builders import of_org
 from tests.component.learning.conftest import MEMBERS, TEXTS, Used, near
@@ -103,6 +105,31 @@ def test_what_a_person_chose_stays_whatever_is_learned_later(used: Used, chosen:
     assert live == ([[first.state_id]] if chosen == "first" else [])
     states.go_on(of_org("a"))
     assert used.learn().is_live
+
+
+def test_a_live_state_that_finds_worse_than_nothing_learned_is_switched_off(used: Used) -> None:
+    used.use()
+    harmful = used.lives(used.rivals[0])
+
+    def ask_as(org: str | None, model: object) -> Ask:
+        return lambda searched, learned: [] if learned is not None else list(searched.tools)
+
+    report = Learn(used.system.database, lambda: used.system.embedder.model, ask_as)("a")
+    assert (report.is_live, used.system.rows("SELECT id FROM mcp.learned_states WHERE is_live")) == (False, [])
+    assert report.state_id != harmful
+    assert report.reason == "nDCG@5 is not higher than before; what is live finds worse than nothing learned, and goes"
+
+
+def test_what_a_person_marked_goes_before_what_a_program_reports_later(used: Used) -> None:
+    """Of a search's tool one outcome counts, and of a caller three of a tool and day."""
+    for caller in MEMBERS:
+        for _ in range(5):
+            search = used.asked(TEXTS[0], used.meant, caller=caller, org="a", days_ago=1)
+            used.system.outcome(search, "wrong", used.meant, org="a", caller=caller, source="person")
+            used.system.outcome(search, "succeeded", used.meant, org="a", caller=caller)
+    model = str(used.system.embedder.model)
+    found = used.system.database.read(lambda session: EvidenceRepository(session).of("a", model, 2))
+    assert [each.is_good for each in found] == [False] * MAX_OF_A_TOOL * len(MEMBERS)
 
 
 def test_where_texts_are_left_out_vectors_teach_and_are_measured(used: Used) -> None:

@@ -15,7 +15,7 @@ MAX_ADDED = 20
 """Tools that are candidates because of a learned request alone."""
 
 LEAST_COSINE = 0.4
-"""The least cosine of a request to a learned one that makes its tool a candidate."""
+"""The cosine to a query from which on a learned request counts."""
 
 
 class Nearness(NamedTuple):
@@ -37,7 +37,7 @@ class LearnedRequests(Protocol):
     """Learned requests of one organisation, and those of the global catalogue, and tools that are used together."""
 
     def near(self, vector: Vector) -> Mapping[str, Nearness]:
-        """Return for each tool, by its key in the index, the learned request that is nearest to a query."""
+        """Return for each tool, by its key, the learned request that is nearest to a query, from `LEAST_COSINE` on."""
         ...
 
     def used_with(self, key: str) -> Sequence[tuple[str, int]]:

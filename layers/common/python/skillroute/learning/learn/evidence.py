@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from skillroute.core.embedding.model import packed
 from skillroute.core.postgres.database import Session
-from skillroute.learning.model import OutcomeKind, Source
+from skillroute.learning.model import OutcomeKind
 
 MAX_EVIDENCE = 50_000
 """Of one organisation, the newest."""
@@ -44,7 +44,6 @@ class Evidence:
     tool_id: int
     caller: str
     is_good: bool
-    source: Source = "program"
 
 
 class EvidenceRepository:
@@ -56,7 +55,8 @@ class EvidenceRepository:
     def of(self, org_id: str | None, model: str, needed: int) -> list[Evidence]:
         """Return an organisation's evidence with vectors of a model, the oldest first; None is the global catalogue.
 
-        Where one caller alone searches (`callers_needed`), no caps keep it from others.
+        A caller has `MAX_OF_A_TOOL` pieces for a tool and day, and `MAX_OF_A_DAY` for a day, before the newest are
+        taken; where one alone searches (`callers_needed`), as many as there are.
         """
         of_tool, of_day = (MAX_OF_A_TOOL, MAX_OF_A_DAY) if needed > 1 else (MAX_EVIDENCE, MAX_EVIDENCE)
         rows = self._run("evidence", org_id=org_id, model=model, of_tool=of_tool, of_day=of_day, limit=MAX_EVIDENCE)
@@ -69,9 +69,8 @@ class EvidenceRepository:
                 tool_id=tool_id,
                 caller=caller or "",
                 is_good=outcome in GOOD,
-                source=source,
             )
-            for search_id, asked_at, text, vector, caller, tool_id, outcome, source in rows
+            for search_id, asked_at, text, vector, caller, tool_id, outcome in rows
         ]
 
     def callers_needed(self, org_id: str | None) -> int:
@@ -80,35 +79,13 @@ class EvidenceRepository:
         return found
 
 
-def counted(evidence: Iterable[Evidence], needed: int) -> list[Evidence]:
+def counted(evidence: list[Evidence], needed: int) -> list[Evidence]:
     """Return the evidence that counts: all of it where one caller alone searches.
 
-    What a person marked goes before what programs reported of the same tool and search. A caller counts for a tool
-    `MAX_OF_A_TOOL` times a day, and for all together `MAX_OF_A_DAY` times; and, where there are several callers, for no
-    more than half of what counts for a tool, the newest: a flood says little, however long it lasts.
+    Where several do, none has more than half of what counts for a tool, the newest, but `MAX_OF_A_TOOL` in any case: a
+    flood says little, however long it lasts.
     """
-    found = list(evidence)
     if needed < 2:
-        return found
-    marked = {(each.search, each.tool_id) for each in found if each.source == "person"}
-    of_tool: Counter[tuple[object, ...]] = Counter()
-    of_day: Counter[tuple[object, ...]] = Counter()
-    kept = []
-    for each in found:
-        if each.source != "person" and (each.search, each.tool_id) in marked:
-            continue
-        day = each.caller, each.asked_at.date()
-        if of_tool[*day, each.tool_id] >= MAX_OF_A_TOOL or of_day[day] >= MAX_OF_A_DAY:
-            continue
-        of_tool[*day, each.tool_id] += 1
-        of_day[day] += 1
-        kept.append(each)
-    return _halved(kept)
-
-
-def _halved(evidence: list[Evidence]) -> list[Evidence]:
-    """Return evidence of which no caller of several has more than half for a tool; `MAX_OF_A_TOOL` in any case."""
-    if len({each.caller for each in evidence}) < 2:
         return evidence
     of_tool = Counter(each.tool_id for each in evidence)
     of_caller = Counter((each.tool_id, each.caller) for each in evidence)

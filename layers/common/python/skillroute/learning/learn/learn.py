@@ -163,7 +163,8 @@ class _Comparison(NamedTuple):
     def reason(self) -> str:
         if self.with_none.is_better and not self.is_better:
             return "nDCG@5 is more than half a point lower than with what is live"
-        return self.with_none.reason
+        harm = "; what is live finds worse than nothing learned, and goes" if self.does_live_harm else ""
+        return self.with_none.reason + ("" if self.is_better else harm)
 
     def as_json(self) -> dict[str, Any]:
         found = {"compared_with_live": self.with_live.as_json(), "compared_with_none": self.with_none.as_json()}

@@ -5,13 +5,13 @@
 -- and search, a person's before a program's, for the text that the tool suited best. A caller is who asked, who alone
 -- knows the search; so many of each count before the newest are taken, or one could push out what the others did.
 WITH last AS (
-    SELECT DISTINCT ON (o.search_id, o.tool_id) o.search_id, o.tool_id, o.outcome, o.source
+    SELECT DISTINCT ON (o.search_id, o.tool_id) o.search_id, o.tool_id, o.outcome
     FROM mcp.outcomes o
     WHERE o.org_id IS NOT DISTINCT FROM :org_id::text AND o.may_teach AND o.tool_id IS NOT NULL
     ORDER BY o.search_id, o.tool_id, o.source = 'person' DESC, o.id DESC
 ), shown AS (
     SELECT DISTINCT ON (l.search_id, l.tool_id)
-           l.search_id, l.tool_id, l.outcome, l.source, r.nth, r.caller, r.asked_at
+           l.search_id, l.tool_id, l.outcome, r.nth, r.caller, r.asked_at
     FROM last l
     JOIN mcp.receipts r ON r.search_id = l.search_id AND r.org_id IS NOT DISTINCT FROM :org_id::text
     JOIN mcp.items_seen_by(:org_id::text) t ON t.id = l.tool_id AND t.is_active AND t.said_at <= r.asked_at
@@ -27,7 +27,7 @@ WITH last AS (
     SELECT * FROM numbered WHERE of_tool <= :of_tool AND of_day <= :of_day
     ORDER BY asked_at DESC, search_id, tool_id LIMIT :limit
 )
-SELECT c.search_id::text, c.asked_at, r.query, r.vector, c.caller, c.tool_id, c.outcome, c.source
+SELECT c.search_id::text, c.asked_at, r.query, r.vector, c.caller, c.tool_id, c.outcome
 FROM counting c JOIN mcp.receipts r ON r.search_id = c.search_id AND r.nth = c.nth
 ORDER BY c.asked_at, c.search_id, c.tool_id
 

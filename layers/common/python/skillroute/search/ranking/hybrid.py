@@ -21,7 +21,7 @@ from skillroute.search.candidates.retrieve import (
     skills_of_tools,
 )
 from skillroute.search.candidates.skill_choice import among_others, one_a_tool
-from skillroute.search.learned import LEAST_COSINE, MAX_ADDED, LearnedRequests, Nearness, lifted
+from skillroute.search.learned import MAX_ADDED, LearnedRequests, Nearness, lifted
 from skillroute.search.plan import CANDIDATE_POOL, passes
 from skillroute.search.ranking.fusion import Fused, FusedTools
 from skillroute.search.ranking.rerank import RerankStage
@@ -247,7 +247,7 @@ class HybridRanking:
 
     def _taught(self, wheres: Sequence[IndexFilter], known: Mapping[str, float]) -> dict[str, float]:
         """Return the cosines of tools that learned requests alone bring, of those that pass a filter."""
-        near = ((key, found.cosine * found.share) for key, found in self._near.items() if found.cosine >= LEAST_COSINE)
+        near = ((key, found.cosine * found.share) for key, found in self._near.items())
         keys = [key for key, _ in sorted(near, key=lambda found: -found[1])[:MAX_ADDED] if key not in known]
         if not keys:
             return {}
