@@ -120,6 +120,21 @@ def test_a_live_state_that_finds_worse_than_nothing_learned_is_switched_off(used
     assert report.reason == "nDCG@5 is not higher than before; what is live finds worse than nothing learned, and goes"
 
 
+@pytest.mark.parametrize("what", ["changed", "forgotten"])
+def test_what_goes_while_a_run_measures_does_not_come_back_with_it(used: Used, what: str) -> None:
+    used.use()
+
+    def ask_as(org: str | None, model: object) -> Ask:
+        if what == "changed":
+            used.system.sql(f"UPDATE mcp.tools SET description = 'Another.' WHERE id = {used.meant}")
+        else:
+            used.system.parts.learning.review.forget(of_org("a"), used.meant)
+        return lambda searched, learned: [] if learned is None else list(searched.tools)
+
+    report = Learn(used.system.database, lambda: used.system.embedder.model, ask_as)("a")
+    assert (report.is_live, report.details["requests"] > 0, used.live()) == (True, True, [])
+
+
 def test_what_a_person_marked_goes_before_what_a_program_reports_later(used: Used) -> None:
     """Of a search's tool one outcome counts, and of a caller three of a tool and day."""
     for caller in MEMBERS:
