@@ -28,6 +28,8 @@ ARROWS = {
     "mail": {"core", "mail"},
     "agent_skills": {"core", "agent_skills"},
     "learning": {"core", "catalogue", "search", "learning"},
+    "identity": {"core", "identity"},
+    "calling": {"core", "catalogue", "registry", "calling"},
     "mcp": {"core", "catalogue", "skills", "registry", "search", "mail", "agent_skills", "mcp"},
     "wiring": {
         "core",
@@ -38,6 +40,8 @@ ARROWS = {
         "mail",
         "agent_skills",
         "learning",
+        "identity",
+        "calling",
         "mcp",
         "wiring",
     },
@@ -45,7 +49,7 @@ ARROWS = {
 
 # Where each library may be imported; one that is not here is the standard library's, or pydantic, which is everywhere.
 LIBRARIES = {
-    "anyio": ("core/http/*",),
+    "anyio": ("calling/*", "core/http/*", "core/outbound/*"),
     "boto3": ("core/remote/bedrock.py",),
     "botocore": (
         "core/notification/sns.py", "core/postgres/rds_tokens.py", "core/queue/sender.py", "core/queue/sqs.py",
@@ -54,8 +58,10 @@ LIBRARIES = {
     "pg8000": ("core/postgres/*",),
     "qdrant_client": ("core/documents/index/*",),
     "qdrant_edge": ("core/documents/index/*",),
+    "httpcore": ("core/outbound/*",),
     "httpx": (
-        "core/chat/openai.py", "core/documents/index/*", "core/embedding/openai.py", "core/remote/openai.py",
+        "calling/*", "core/chat/openai.py", "core/documents/index/*", "core/embedding/openai.py", "core/outbound/*",
+        "core/remote/openai.py", "identity/*",
     ),
     "numpy": (
         "core/onnx_model.py", "core/ranking/intervals.py", "core/ranking/k_means.py", "learning/*",
