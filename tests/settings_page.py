@@ -25,6 +25,7 @@ SUBJECTS: dict[str, tuple[type[Settings], ...]] = {
     "Skills": (settings.SkillMakingSettings,),
     "Search": (settings.RankingSettings,),
     "Reranking": (settings.RerankSettings,),
+    "Calls of tools": (settings.CallSettings,),
     "Receipts and learning": (settings.ReceiptSettings, settings.LearningScheduleSettings),
     "Search of mail": (settings.MailSearchSettings,),
     "Queues and notifications": (settings.QueueSettings,),

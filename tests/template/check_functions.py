@@ -10,6 +10,7 @@ from skillroute.core.errors.model import ConfigurationError
 from skillroute.core.queue.work import queues
 from skillroute.core.settings import (
     AggregateSettings,
+    CallFunctionSettings,
     CatalogSettings,
     ClassifySettings,
     CoreSettings,
@@ -30,15 +31,16 @@ SETTINGS: dict[str, type[CoreSettings]] = {
     "Classify": ClassifySettings,
     "Aggregate": AggregateSettings,
     "Learn": LearnSettings,
+    "Call": CallFunctionSettings,
     "Relay": RelaySettings,
 }
 HTTP = {"Search", "Catalog", "Skills", "Mcp"}
 READERS = {"Search", "Mcp"}
 """They log in as the reader, write nothing, and search the index."""
-SENDERS = set(SETTINGS) - READERS
+SENDERS = set(SETTINGS) - READERS - {"Call"}
 TELLERS = SENDERS - {"Catalog"}
 TIMEOUT_S = {"Search": 15, "Mcp": 15, "Catalog": 29, "Skills": 29, "Classify": 60, "Aggregate": 60, "Relay": 55}
-TIMEOUT_S["Learn"] = 420
+TIMEOUT_S |= {"Learn": 420, "Call": 60}
 ONLY_LOCAL = {"SKILLROUTE_DATABASE_URL", "SKILLROUTE_JWT_KEYS", "SKILLROUTE_SQS_ENDPOINT_URL"}
 NOT_OURS = {"POWERTOOLS_METRICS_NAMESPACE"}
 
@@ -60,7 +62,8 @@ def check_runtime(stack: Stack) -> None:
     for name, function in functions(stack).items():
         assert function["Runtime"] == "python3.13", name
         assert function["Architectures"] == [stack.parameters["Architecture"]], name
-        assert function["Timeout"] == TIMEOUT_S[name], name
+        waits = name == "Mcp" and stack.parameters["Calls"] != "off"
+        assert function["Timeout"] == (29 if waits else TIMEOUT_S[name]), name
         reserved = dict.fromkeys(READERS, "SearchConcurrency") | dict.fromkeys(HTTP - READERS, "WriteConcurrency")
         most = int(stack.parameters[reserved[name]]) if name in reserved else 0
         assert int(function.get("ReservedConcurrentExecutions", 0)) == most, name
@@ -109,11 +112,11 @@ def check_layers(stack: Stack) -> None:
         has = {
             "CommonLayer": True,
             "DependenciesLayer": True,
-            "InferenceLayer": with_server or name != "Aggregate",
-            "IndexLayer": with_server
+            "InferenceLayer": name != "Call" and (with_server or name != "Aggregate"),
+            "IndexLayer": (with_server and name != "Call")
             or name in READERS | {"Learn"}
             or (in_postgres and name in {"Catalog", "Skills", "Classify", "Relay"}),
-            "QdrantLayer": with_server,
+            "QdrantLayer": with_server and name != "Call",
         }
         expected = [layer for layer, wanted in has.items() if wanted]
         assert [layers[each["Ref"]]["LayerName"] for each in function["Layers"]] == expected, name
@@ -259,6 +262,8 @@ def check_versions(made: Stack) -> None:
         assert "${Settings}" in function["Description"], name
         written = made.translated["Resources"][f"{name}Function"]["Properties"]
         fixed = {"Settings", f"{name}Role.Arn", f"{name}Logs"} | layers
+        # Settings cannot have it, whose number the call function's description says; its ARN never changes.
+        fixed |= {"CallFunctionAliaslive"} if name == "Mcp" else set()
         unseen = values_used(made.translated, written) - recorded - fixed
         assert not unseen, f"{name} gets no new version when these change: {unseen}"
 

@@ -63,7 +63,7 @@ def check_functions_may_do_what_they_do(stack: Stack) -> None:
             assert rights.pop(action, set()) == reads, name
         logins, users = _logins(stack, name)
         assert rights.pop("rds-db:connect", set()) == users, name
-        secrets = {*logins, given["QdrantApiKeySecretArn"]}
+        secrets = {*logins, given["QdrantApiKeySecretArn"] if name != "Call" else ""}
         secrets |= {given["EmbeddingApiKeySecretArn"]} if name in _EMBEDS else set()
         secrets |= {given["ChatApiKeySecretArn"]} if name in _CHATS else set()
         assert rights.pop("secretsmanager:GetSecretValue", set()) == secrets - {""}, name
@@ -71,6 +71,8 @@ def check_functions_may_do_what_they_do(stack: Stack) -> None:
         assert rights.pop("bedrock:InvokeModel", set()) == _models(stack, name), name
         reranks = name in READERS and given["RerankProvider"] == "bedrock"
         assert rights.pop("bedrock:Rerank", set()) == ({"*"} if reranks else set()), name
+        invokes = {"CallFunctionAliaslive"} if name == "Mcp" else set()
+        assert rights.pop("lambda:InvokeFunction", set()) == invokes, name
         assert not rights, f"{name} may also {set(rights)}"
 
 

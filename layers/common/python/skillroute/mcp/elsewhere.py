@@ -23,10 +23,18 @@ HOW_TO_CALL = "Each on its own `server`, not here; or through `skillroute connec
 
 
 class ToolsElsewhere:
-    """Looks a name up in the catalogue: alone, or as `server/name` or `mcp__server__name`, as clients write it."""
+    """Looks a name up in the catalogue: alone, or as `server/name` or `mcp__server__name`, as clients write it.
 
-    def __init__(self, items: ReadItems) -> None:
+    Parameters
+    ----------
+    items : ReadItems
+    called_here : str
+        The names of the tools here that call others; empty where there are none.
+    """
+
+    def __init__(self, items: ReadItems, called_here: str = "") -> None:
         self._items = items
+        self._called_here = called_here
 
     def __call__(self, name: str, caller: Caller) -> str | None:
         """Return which server a tool of this name is called on; None where the caller sees no such tool.
@@ -38,7 +46,7 @@ class ToolsElsewhere:
         for server, tool in _readings(name):
             found = self._of(tool, server, caller)
             if found:
-                return _where(found)
+                return _here(found, self._called_here) if self._called_here else _where(found)
         return None
 
     def _of(self, name: str, server: str | None, caller: Caller) -> list[Item]:
@@ -62,6 +70,12 @@ def _where(found: list[Item]) -> str:
         f"{quoted(first.name)} is a tool {of}: it is found here and called there{example}. If you are not connected to "
         f"that server, `skillroute connect` calls it by call_tool. get_tool_details with ids [{ids}] has its schema."
     )
+
+
+def _here(found: list[Item], by: str) -> str:
+    ids = ", ".join(str(item.id) for item in found[:_MAX_NAMED])
+    name = quoted(found[0].content.key.name)
+    return f"{name} is called by {by}, with its id ({ids}) and its arguments; get_tool_details has its schema."
 
 
 def _named(servers: Iterable[str]) -> str:

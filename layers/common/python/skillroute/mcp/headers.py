@@ -23,6 +23,7 @@ _METHOD = "mcp-method"
 _NAME = "mcp-name"
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The parameter that the header `Mcp-Name` repeats, by method."""
+_MAX_SESSION = 128
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 
 
@@ -54,6 +55,17 @@ class Headers:
         """Whether the client takes JSON as the answer; one that does not say takes anything."""
         kinds = [part.partition(";")[0].strip().lower() for part in (self.get("accept") or "*/*").split(",")]
         return not {"application/json", "application/*", "*/*"}.isdisjoint(kinds)
+
+    @property
+    def takes_stream(self) -> bool:
+        """Whether the client takes a stream of events, too, as it says in so many words."""
+        return "text/event-stream" in (self.get("accept") or "").lower()
+
+    @property
+    def session(self) -> str | None:
+        """The session that the client says it is in."""
+        named = self.get("mcp-session-id")
+        return named if named and len(named) <= _MAX_SESSION else None
 
     @property
     def is_of_another_page(self) -> bool:

@@ -10,7 +10,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.errors import outage
 from skillroute.core.errors.model import BudgetSpent, DependencyUnavailable
 from skillroute.core.rationing.work import Work
-from skillroute.mcp.cost import cost_of
+from skillroute.mcp.cost import cost_of, is_call
 from skillroute.mcp.fit import Json
 from skillroute.mcp.headers import handshake
 from skillroute.mcp.resource_templates import TEMPLATES
@@ -58,6 +58,8 @@ class Methods:
         Return what answers their methods: a start that is asked for neither must not load what stands behind them.
     summary : callable
         Returns what the instructions end with: what a caller finds here. Raises `DependencyUnavailable`.
+    cancel : callable, optional
+        Cancels the calls of a key; without it no tool of other servers is called here. Raises `DependencyUnavailable`.
     """
 
     def __init__(
@@ -67,8 +69,10 @@ class Methods:
         prompts: Callable[[], CataloguePrompts],
         work: Work,
         summary: Callable[[Caller], str],
+        cancel: Callable[[str], None] | None = None,
     ) -> None:
         self._work = work
+        self._cancel = cancel
         self._summary = summary
         self._shared: dict[str, tuple[Answer, Json]] = {
             "tools/list": (lambda _, asked, of: _tools(toolbox, asked, of), _PRIVATE),
@@ -111,8 +115,12 @@ class Methods:
             raise RpcError(METHOD_NOT_FOUND, f"there is no method {quoted(message.method)} in {revision}")
         answer, caching = found
         try:
-            with self._work(asked.caller, cost_of(message)):
+            if is_call(message):
+                self._work.charge(asked.caller, cost_of(message))
                 result = answer(message.params, asked, revision)
+            else:
+                with self._work(asked.caller, cost_of(message)):
+                    result = answer(message.params, asked, revision)
         except BudgetSpent as error:
             if message.method != "tools/call":
                 raise
@@ -121,6 +129,27 @@ class Methods:
             return result
         stamp = {"io.modelcontextprotocol/serverInfo": _server(revision)}
         return {"resultType": "complete", **caching, **result, "_meta": {**stamp, **result.get("_meta", {})}}
+
+    @property
+    def has_sessions(self) -> bool:
+        """Whether clients are given a session: within it their calls can be cancelled."""
+        return self._cancel is not None
+
+    def notified(self, message: Message, asked: Asked) -> None:
+        """Do what a notification says, if anything: a call that is taken back is cancelled."""
+        id_ = message.params.get("requestId")
+        if message.method != "notifications/cancelled" or self._cancel is None or not isinstance(id_, str | int):
+            return
+        from skillroute.calling.in_flight import call_key  # noqa: PLC0415
+
+        try:
+            if (key := call_key(asked.caller, asked.session, id_)) is not None:
+                self._work.charge(asked.caller, 1.0)
+                self._cancel(key)
+        except BudgetSpent:
+            return
+        except DependencyUnavailable as error:
+            outage.note(error)
 
     def _instructions(self, asked: Asked) -> tuple[str, bool]:
         """Return the instructions, and whether they are whole: a greeting does not fail for want of the summary."""

@@ -6,7 +6,8 @@ checked by the protocol's own rules. `routes.py` has the same for apps that serv
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -14,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from skillroute.core.caller import Caller, Scope
-from skillroute.core.http.auth import Access
+from skillroute.core.http.auth import Access, bearer_token_of
 from skillroute.core.http.protected_resource import METADATA_PATH, ProtectedResource, metadata_of, url_of
 from skillroute.core.http.time_limit import left_ms_of
 from skillroute.core.time.deadline import Deadline
@@ -40,7 +41,12 @@ def plain_routes(server: McpServer, access: Access, resource: ProtectedResource 
 
     async def post_message(request: Request) -> Response:
         caller = await guard(request)
-        return response_of(server.answer(*await message_of(request, caller)))
+        headers, body, asked = await message_of(request, caller)
+        if not asks_for_call(body):
+            return response_of(server.answer(headers, body, asked))
+        notices: list[bytes] = []
+        reply = server.answer(headers, body, replace(asked, notices=notices.append) if headers.takes_stream else asked)
+        return response_of(reply) if not notices else events_response([*notices, reply.body])
 
     get_metadata = metadata_endpoint(resource)
     return [
@@ -62,13 +68,32 @@ async def message_of(request: Request, caller: Caller) -> tuple[Headers, bytes, 
     headers, body = Headers(request.headers.items()), await request.body()
     left_ms = left_ms_of(request)
     deadline = None if left_ms is None else Deadline(left_ms / 1000.0)
-    return headers, body, Asked(caller, deadline, request.query_params.get("tools", ""))
+    named = request.query_params.get("tools", "")
+    return headers, body, Asked(caller, deadline, named, bearer_token_of(request), headers.session)
 
 
 def response_of(reply: Reply) -> Response:
     """Return the answer over HTTP; one without a body has no type."""
-    headers = None if reply.retry_after_s is None else {"Retry-After": str(reply.retry_after_s)}
+    headers = {} if reply.retry_after_s is None else {"Retry-After": str(reply.retry_after_s)}
+    if reply.session is not None:
+        headers["Mcp-Session-Id"] = reply.session
     return Response(reply.body, reply.status, headers, media_type="application/json" if reply.body else None)
+
+
+def asks_for_call(body: bytes) -> bool:
+    """Return whether a request may have a tool of another server called, at the cost of a look: it may take long."""
+    return b"call_tool" in body and b"tools/call" in body
+
+
+def event_of(message: bytes) -> bytes:
+    """Return a message as an event of a stream."""
+    return b"event: message\ndata: " + message + b"\n\n"
+
+
+def events_response(messages: Iterable[bytes]) -> Response:
+    """Return messages as a stream of events that has ended."""
+    body = b"".join(event_of(message) for message in messages)
+    return Response(body, 200, {"Cache-Control": "no-store"}, media_type="text/event-stream")
 
 
 def metadata_endpoint(resource: ProtectedResource | None) -> Endpoint:

@@ -18,12 +18,14 @@ from skillroute.mcp.plain_routes import (
     CARD_PATHS,
     METADATA_PATHS,
     PATH,
+    asks_for_call,
     get_card,
     message_of,
     metadata_endpoint,
     response_of,
 )
 from skillroute.mcp.server import McpServer, spent
+from skillroute.mcp.streamed import answer_call
 from skillroute.mcp.tool import GROUPS
 
 _OBJECT = {"type": "object", "additionalProperties": True}
@@ -74,9 +76,12 @@ def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | 
     async def post_mcp_message(request: Request, caller: AsCaller) -> Response:
         """Answer one request of the Model Context Protocol: streamable HTTP without sessions, always as JSON.
 
-        Revisions 2025-03-26 to 2026-07-28. Nothing is streamed, so `GET` is 405.
+        Revisions 2025-03-26 to 2026-07-28. Only notices of how far a call of another server's tool is are streamed,
+        before its answer; `GET` is 405.
         """
         headers, body, asked = await message_of(request, caller)
+        if asks_for_call(body):
+            return await answer_call(server, lanes, request, headers, body, asked)
         answer = partial(server.answer, headers, body, asked)
         if body.lstrip().startswith(b"["):
             try:

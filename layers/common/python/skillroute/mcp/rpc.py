@@ -120,6 +120,11 @@ def result(id_: RequestId | None, answer: Mapping[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": id_, "result": answer}
 
 
+def notification(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message that is sent without being asked for."""
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
 def failure(id_: RequestId | None, error: RpcError) -> dict[str, Any]:
     """Return the response to a request that failed."""
     data = {} if error.data is None else {"data": error.data}

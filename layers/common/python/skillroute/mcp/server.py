@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from uuid import uuid4
 
 from skillroute.core.errors import outage
 from skillroute.core.errors.model import BudgetSpent, DependencyUnavailable
@@ -29,6 +30,7 @@ from skillroute.mcp.rpc import (
     failure,
     id_in,
     message_of,
+    notification,
     quoted,
     read_body,
     result,
@@ -50,11 +52,12 @@ TOO_LARGE = to_bytes(failure(None, RpcError(INVALID_REQUEST, f"the body is large
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An HTTP reply; a notification has no body."""
+    """An HTTP reply; a notification has no body, and the greeting may give the client a session."""
 
     status: int
     body: bytes = b""
     retry_after_s: int | None = None
+    session: str | None = None
 
 
 def spent(error: BudgetSpent) -> Reply:
@@ -87,13 +90,16 @@ class McpServer:
         except RpcError as error:
             return Reply(_STATUS_OF_STATELESS.get(error.code, 400), to_bytes(failure(id_in(value), error)))
         if message.is_notification:
+            self._methods.notified(message, asked)
             return Reply(202)
         answer, is_unforeseen = self._answered(message, asked, revision)
         code = answer.get("error", {}).get("code")
         status = (_STATUS_OF_STATELESS if revision == STATELESS else _BAD).get(code, 200)
         # An unexpected error rings the alarm that counts such statuses.
         retry_after_s = answer["error"]["data"]["retryAfterSeconds"] if status == 429 else None
-        return Reply(500 if is_unforeseen else status, to_bytes(answer), retry_after_s)
+        # Nothing is kept of a session: its name tells the requests of one client from those of another.
+        session = uuid4().hex if message.method == "initialize" and self._methods.has_sessions else None
+        return Reply(500 if is_unforeseen else status, to_bytes(answer), retry_after_s, session)
 
     def _batch(self, values: Sequence[Any], asked: Asked, revision: Revision) -> Reply:
         """Answer a batch, which one revision alone has."""
@@ -121,7 +127,7 @@ class McpServer:
     def _answered(self, message: Message, asked: Asked, revision: Revision) -> tuple[dict[str, Any], bool]:
         """Return the response to a request, and whether it is an unexpected error."""
         try:
-            return result(message.id, self._methods.answer(message, asked, revision)), False
+            return result(message.id, self._methods.answer(message, _asked_by(message, asked), revision)), False
         except BudgetSpent as error:
             return failure(message.id, _spent(error)), False
         except RpcError as error:
@@ -132,6 +138,24 @@ class McpServer:
         except Exception as error:  # noqa: BLE001
             logger.exception("unexpected error", exc_info=error)
             return failure(message.id, RpcError(INTERNAL_ERROR, "Internal error")), True
+
+
+def _asked_by(message: Message, asked: Asked) -> Asked:
+    """Return who asks with which request; what is told of its progress, where it says by which token."""
+    if message.method != "tools/call":
+        return asked
+    token = (
+        message.params.get("_meta", {}).get("progressToken") if isinstance(message.params.get("_meta"), dict) else None
+    )
+    notices = asked.notices if isinstance(token, str | int) else None
+
+    def note(progress: float, total: float | None, text: str | None) -> None:
+        given = {"progressToken": token, "progress": progress, "total": total, "message": text}
+        told = {name: value for name, value in given.items() if value is not None}
+        if notices is not None:
+            notices(to_bytes(notification("notifications/progress", told)))
+
+    return replace(asked, request_id=message.id, progress=None if notices is None else note)
 
 
 def _spent(error: BudgetSpent) -> RpcError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from skillroute.core.caller import Caller
@@ -24,11 +24,29 @@ class Asked:
         The end of the invocation, which all requests of a batch share; None where there is none.
     tools : str
         The groups of tools that the caller asks to have listed, with commas between; see `GROUPS`.
+    token : str or None
+        The bearer token that the request came with, for calls that pass it on.
+    session : str or None
+        The session that the client says it is in: within it ids of requests are its own.
+    request_id : str, int or None
+        Of the request that a tool is called by.
+    notices : callable or None
+        Takes messages that are sent before the answer, as bytes; None where the client takes no stream.
+    progress : callable or None
+        Takes how far a call is, where the client asks to be kept informed.
+    is_gone : callable or None
+        Returns whether the client waits no longer; None where that cannot be seen.
     """
 
     caller: Caller
     deadline: Deadline | None = None
     tools: str = ""
+    token: str | None = field(default=None, repr=False)
+    session: str | None = None
+    request_id: str | int | None = None
+    notices: Callable[[bytes], None] | None = None
+    progress: Callable[[float, float | None, str | None], None] | None = None
+    is_gone: Callable[[], bool] | None = None
 
     @property
     def groups(self) -> frozenset[str]:
@@ -69,6 +87,12 @@ class Marked(NamedTuple):
     meta: Json
 
 
+class Passed(NamedTuple):
+    """The result of another server's tool, which is passed on as it came."""
+
+    result: Json
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One of the tools.
@@ -78,7 +102,7 @@ class Tool:
     description : str
         What models read of it: when to call it, and when not.
     input_schema, output_schema : dict
-        JSON Schema. Every answer is valid by the second.
+        JSON Schema. Every answer is valid by the second, which is None where the answers are of other servers' tools.
     call : callable
         Takes the arguments as they came. Raises `ToolError` and `InvalidInput` for what is wrong with them, and
         `DependencyUnavailable`.
@@ -89,14 +113,17 @@ class Tool:
     more : callable or None
         Returns what follows the description and must be read for it. Raises `DependencyUnavailable`: the tool is listed
         without it then.
+    annotations : dict
+        Hints of what it does: read only, and closed to this server, unless it says otherwise.
     """
 
     name: str
     title: str
     description: str
     input_schema: Json
-    output_schema: Json
-    call: Callable[[Mapping[str, Any], Asked], Json | Marked]
+    output_schema: Json | None
+    call: Callable[[Mapping[str, Any], Asked], Json | Marked | Passed]
     hint: str
     is_always_shown: bool = False
     more: Callable[[Caller], str] | None = None
+    annotations: Json = field(default_factory=lambda: {"readOnlyHint": True, "openWorldHint": False})

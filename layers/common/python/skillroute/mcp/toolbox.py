@@ -12,14 +12,12 @@ from skillroute.core.errors import outage
 from skillroute.core.errors.model import DependencyUnavailable, InvalidInput, NotFound
 from skillroute.core.input.encodable import encodable
 from skillroute.mcp.fit import ANSWER_BYTES, Json
+from skillroute.mcp.passed_on import passed_on
 from skillroute.mcp.revisions import Revision, has_structured_content, titled
 from skillroute.mcp.rpc import INVALID_PARAMS, RpcError, quoted, to_text
-from skillroute.mcp.tool import Asked, Marked, Tool, ToolError, client_hints
+from skillroute.mcp.tool import Asked, Marked, Passed, Tool, ToolError, client_hints
 
 T = TypeVar("T")
-
-_READS_ONLY = {"readOnlyHint": True, "openWorldHint": False}
-"""The annotations of all tools: read only, and closed to this server."""
 
 
 class Toolbox:
@@ -147,19 +145,23 @@ class _Reading:
 
 def _listed(tool: Tool, description: str, revision: Revision) -> Json:
     later = has_structured_content(revision)
+    is_own_answer = tool.output_schema is not None
+    hints = client_hints(tool.hint, is_always_shown=tool.is_always_shown, is_own_answer=is_own_answer)
     return {
         "name": tool.name,
         **titled(revision, tool.title),
         "description": description,
         "inputSchema": tool.input_schema,
-        **({"outputSchema": tool.output_schema} if later else {}),
-        "annotations": _READS_ONLY,
-        **({"_meta": client_hints(tool.hint, is_always_shown=tool.is_always_shown)} if later else {}),
+        **({"outputSchema": tool.output_schema} if later and is_own_answer else {}),
+        "annotations": tool.annotations,
+        **({"_meta": hints} if later else {}),
     }
 
 
 def _answered(tool: Tool, arguments: Mapping[str, Any], asked: Asked, revision: Revision) -> Json:
     called = tool.call(arguments, asked)
+    if isinstance(called, Passed):
+        return passed_on(called.result, revision)
     answer, meta = called if isinstance(called, Marked) else (called, None)
     # Half of a surrogate pair, repeated from the arguments, is no text that an answer can carry.
     text = encodable(to_text(answer))

@@ -6,10 +6,12 @@ pass parts of their own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from skillroute.core.settings import (
     AggregateSettings,
+    CallFunctionSettings,
     CatalogSettings,
     ClassifySettings,
     LearnSettings,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Parts",
     "aggregate_handler",
+    "call_handler",
     "catalog_app",
     "classify_handler",
     "learn_handler",
@@ -45,6 +48,14 @@ __all__ = [
     "search_app",
     "skills_app",
 ]
+
+
+class HasTimeLeft(Protocol):
+    """The context of an invocation, as far as calls look at it."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Return the milliseconds that are left."""
+        ...
 
 
 def search_app(settings: SearchSettings | None = None) -> FastAPI:
@@ -76,6 +87,19 @@ def mcp_app(settings: McpSettings | None = None) -> Starlette:
     app = create_plain_app(routes, access=parts.access, too_large=parts.mcp.too_large, cors_origins=parts.cors_origins)
     app.state.parts = parts
     return app
+
+
+def call_handler(
+    settings: CallFunctionSettings | None = None, parts: Parts | None = None
+) -> Callable[[object, HasTimeLeft], dict[str, Any]]:
+    """Return what makes the calls that function `mcp` asks for."""
+    from skillroute.calling.invocation import answer_event
+
+    parts = parts or Parts(settings or CallFunctionSettings.load())
+    # A second is left for what comes after the call: its place is given back, and the answer is sent.
+    return lambda event, context: answer_event(
+        event, parts.calling.here, lambda: context.get_remaining_time_in_millis() / 1000.0 - 1.0
+    )
 
 
 def classify_handler(settings: ClassifySettings | None = None, parts: Parts | None = None) -> Consumer:

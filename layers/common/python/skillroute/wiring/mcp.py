@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar
 
 from skillroute.core.embedding.packaged import default_model, models_dir
 from skillroute.core.http.auth import Access
 from skillroute.core.http.protected_resource import ProtectedResource
-from skillroute.core.settings import WebSettings
+from skillroute.core.settings import CallSettings, WebSettings
+from skillroute.core.settings.calling import OFFERED, Offered
 from skillroute.mcp.methods import Methods
 from skillroute.mcp.plain_routes import PATH, plain_routes
 from skillroute.mcp.server import TOO_LARGE, McpServer
@@ -51,6 +53,7 @@ class Mcp:
                 lambda: self.prompts,
                 self._parts.work,
                 lambda caller: self.summary(caller),
+                None if self._calls_offered == "off" else lambda key: self._parts.calling.calls.cancel(key),
             )
         )
 
@@ -60,6 +63,7 @@ class Mcp:
             {
                 "search_tools": self._search_tools,
                 "get_tool_details": self._tool_details,
+                **self._calling_tools(),
                 "search_servers_and_agents": self._servers_and_agents,
                 "list_tool_groups": self._list_tool_groups,
                 "search_skills": self._search_skills,
@@ -81,7 +85,7 @@ class Mcp:
     def elsewhere(self) -> ToolsElsewhere:
         from skillroute.mcp.elsewhere import ToolsElsewhere
 
-        return ToolsElsewhere(self.read_items)
+        return ToolsElsewhere(self.read_items, self._called_by)
 
     @cached_property
     def read_mail(self) -> Mail:
@@ -184,7 +188,26 @@ class Mcp:
             self.summary,
             self._count_in_turn,
             self._find_skills,
+            **({"how": f"By {self._called_by} with the id."} if self._called_by else {}),
         )
+
+    @property
+    def _calls_offered(self) -> Offered:
+        return self._parts.of(CallSettings).calls
+
+    @cached_property
+    def _called_by(self) -> str:
+        """The names of the tools that call others; empty where there are none."""
+        return " or ".join(OFFERED[self._calls_offered])
+
+    def _calling_tools(self) -> dict[str, Callable[[], Tool]]:
+        """Return what makes the tools that call others: what stands behind them is made with the first call."""
+        return {name: partial(self._calling_tool, name) for name in OFFERED[self._calls_offered]}
+
+    def _calling_tool(self, name: str) -> Tool:
+        from skillroute.mcp.tools.call_tool import call_tool
+
+        return call_tool(name, lambda *asked: self._parts.calling.calls(*asked))
 
     def _tool_details(self) -> Tool:
         from skillroute.mcp.tools.tool_details import tool_details

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from skillroute.skills.create import PrepareSkill
     from skillroute.skills.suggestions.suggest import SuggestSkills
     from skillroute.wiring.agent_skills import AgentSkillUseCases
+    from skillroute.wiring.calling import Calling
     from skillroute.wiring.catalogue import CatalogueUseCases
     from skillroute.wiring.classification import ClassificationUseCases
     from skillroute.wiring.learning import LearningUseCases
@@ -203,6 +204,12 @@ class Parts(CoreParts):
             finish=self.after_reindex,
             timeout_s=self.settings.batch_timeout_s,
         )
+
+    @cached_property
+    def calling(self) -> Calling:
+        from skillroute.wiring.calling import Calling
+
+        return Calling(self)
 
     @cached_property
     def failed_work(self) -> FailedWork:

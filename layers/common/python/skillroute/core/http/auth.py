@@ -192,6 +192,12 @@ def _authorizer(request: Request) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def bearer_token_of(request: Request) -> str | None:
+    """Return the bearer token of a request whose caller is identified; None where it came with none."""
+    found = _BEARER.fullmatch(request.headers.get("authorization", ""))
+    return None if found is None else found[1]
+
+
 def _bearer_token(request: Request) -> str:
     given = request.headers.getlist("authorization")
     if len(given) > 1:

@@ -16,6 +16,8 @@ from skillroute.core.rationing.work import HEAVY_UNITS, Work
 T = TypeVar("T")
 
 HEAVY_THREADS = 2
+WAITING_THREADS = 200
+"""More than organisations at once have calls under way, each within its limit."""
 
 
 class _Heavy:
@@ -45,6 +47,7 @@ class Lanes:
     def __init__(self, work: Work) -> None:
         self._work = work
         self._heavy: RunVar[_Heavy] = RunVar("heavy")  # of an event loop, as limiters are
+        self._waiting: RunVar[CapacityLimiter] = RunVar("waiting")
 
     async def charged(self, caller: Caller, units: float, work: Callable[[], T]) -> T:
         """Return what `work` returns, which costs so many units.
@@ -60,6 +63,13 @@ class Lanes:
                 return work()
 
         return await self.run(caller, units, begun)
+
+    async def waiting(self, work: Callable[[], T]) -> T:
+        """Return what `work` returns, which waits for others most of its time: on threads that no search needs."""
+        threads = self._waiting.get(None)
+        if threads is None:
+            self._waiting.set(threads := CapacityLimiter(WAITING_THREADS))
+        return await to_thread.run_sync(work, limiter=threads)
 
     async def run(self, caller: Caller, units: float, work: Callable[[], T]) -> T:
         """Return what `work` returns, which charges for itself about so many units."""

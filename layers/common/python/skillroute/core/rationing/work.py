@@ -20,6 +20,10 @@ class Work:
         self.turns = turns
         self._budgets = budgets
 
+    def charge(self, caller: Caller, units: float) -> None:
+        """Charge for work that takes no turn: it waits for others most of its time. Raises `BudgetSpent`."""
+        self._budgets.charge(caller, units)
+
     @contextmanager
     def __call__(self, caller: Caller, units: float) -> Iterator[None]:
         """Do the work of the block, which costs as much as that many plain searches.
@@ -29,7 +33,7 @@ class Work:
         BudgetSpent
             The caller has none of its budget left, or its organisation.
         """
-        self._budgets.charge(caller, units)
+        self.charge(caller, units)
         # Counted from here on: who is refused, or has not sent its request yet, keeps nobody waiting.
         with self.turns.heavy() if units >= HEAVY_UNITS else self.turns.plain():
             yield

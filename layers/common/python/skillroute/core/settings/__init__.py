@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from skillroute.core.settings.calling import CallSettings
 from skillroute.core.settings.database import DatabaseSettings, MigrationSettings
 from skillroute.core.settings.embedding import EmbeddingSettings
 from skillroute.core.settings.index import IndexSettings
@@ -23,6 +24,8 @@ from skillroute.core.settings.web import WebSettings
 
 __all__ = [
     "AggregateSettings",
+    "CallFunctionSettings",
+    "CallSettings",
     "CatalogSettings",
     "ClassifierSettings",
     "ClassifySettings",
@@ -91,9 +94,13 @@ class SearchSettings(CatalogSettings, RerankSettings, RankingSettings, MailSearc
     database_statement_timeout_s: float = Field(5.0, gt=0, le=300, description="The limit of a statement.")
 
 
-class McpSettings(SearchSettings):
+class McpSettings(SearchSettings, CallSettings):
     """Everything that the mcp function reads."""
 
 
-class LocalSettings(SearchSettings, SkillsSettings, RelaySettings):
+class CallFunctionSettings(CoreSettings, CallSettings):
+    """Everything that the call function reads."""
+
+
+class LocalSettings(McpSettings, SkillsSettings, RelaySettings):
     """Everything that a laptop's one process reads."""

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+import os
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
 
 from skillroute.core.settings.base import Settings
+
+Offered = Literal["off", "one", "split", "both"]
+
+OFFERED: dict[Offered, tuple[str, ...]] = {
+    "off": (),
+    "one": ("call_tool",),
+    "split": ("call_tool_read", "call_tool_write"),
+    "both": ("call_tool", "call_tool_read", "call_tool_write"),
+}
+"""The tools that agents are offered to call others by."""
 
 
 class CallSettings(Settings):
     """Which servers may be called, and how much a call may take."""
 
+    calls: Offered = Field(
+        "off",
+        description="Whether agents may have tools called through /mcp, and how they are offered: call_tool (one), "
+        "call_tool_read and call_tool_write (split), or all three (both).",
+    )
+    call_function: str | None = Field(
+        None, description="On Lambda, the function that makes calls; elsewhere this process makes them."
+    )
     call_hosts: str = Field(
         "",
         description="Hosts whose tools may be called, comma-separated: names, or *.example.com for all below one; "
@@ -27,3 +48,9 @@ class CallSettings(Settings):
     call_in_flight: int = Field(
         20, ge=1, le=1000, description="Calls of one organisation that may be under way at once."
     )
+
+    @model_validator(mode="after")
+    def _something_calls(self) -> Self:
+        if self.calls != "off" and "AWS_LAMBDA_FUNCTION_NAME" in os.environ and not self.call_function:
+            raise ValueError("SKILLROUTE_CALLS needs SKILLROUTE_CALL_FUNCTION on Lambda: this process makes no calls")
+        return self

@@ -168,9 +168,13 @@ class ToolsOrSkillsArguments(SearchToolsArguments):
 
 
 def search_tools(
-    search: Search, summary: Callable[[Caller], str], count_tokens: Callable[[str], int], find_skills: FindSkills
+    search: Search,
+    summary: Callable[[Caller], str],
+    count_tokens: Callable[[str], int],
+    find_skills: FindSkills,
+    how: str = HOW_TO_CALL,
 ) -> Tool:
-    """Return the tool over a tool search, and over one for Agent Skills."""
+    """Return the tool over a tool search, and over one for Agent Skills; `how` says where what is found is called."""
 
     def call(arguments: Mapping[str, Any], asked: Asked) -> Json | Marked:
         given = parsed(ToolsOrSkillsArguments, arguments)
@@ -181,7 +185,7 @@ def search_tools(
             return given.skills(find_skills, asked.caller, limits)
         found = search(given.search_request(), asked.caller)
         by_budget = given.budget_tokens is not None
-        shown = answer(found, given.most, limits, by_budget=by_budget, item_type=given.item_type)
+        shown = answer(found, given.most, limits, by_budget=by_budget, item_type=given.item_type, how=how)
         search_id = found.metadata.search_id
         return shown if search_id is None else Marked(shown, {SEARCH_ID: search_id})
 
@@ -199,14 +203,20 @@ def search_tools(
 
 
 def answer(
-    found: SearchResponse, most: Detail, limits: list[Limit], *, by_budget: bool, item_type: ItemType | None = None
+    found: SearchResponse,
+    most: Detail,
+    limits: list[Limit],
+    *,
+    by_budget: bool,
+    item_type: ItemType | None = None,
+    how: str = HOW_TO_CALL,
 ) -> Json:
     """Return what is shown of a search within limits; says so where a budget is not why less is shown than asked."""
     write_stub = stubs_of(most)
     results = [forms(tool, most, write_stub) for tool in found.tools]
     whole = {id(shown[-1]) for shown in results}
 
-    def envelope(tools: list[Json], calls: str = HOW_TO_CALL if results else "") -> Json:
+    def envelope(tools: list[Json], calls: str = how if results else "") -> Json:
         omitted = len(results) - len(tools)
         shortened = 0 if by_budget else sum(id(tool) not in whole for tool in tools)
         notes = {

@@ -1,0 +1,251 @@
+"""Calling a tool: find it and its server, take a place among the calls under way, and pass on the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Literal
+from uuid import UUID
+
+from skillroute.calling.in_flight import CallsInFlight
+from skillroute.calling.model import (
+    CallFailed,
+    Failure,
+    JsonObject,
+    Limits,
+    Operation,
+    Progress,
+    RemoteTools,
+)
+from skillroute.calling.servers import CallableServers, NotCallable, Target
+from skillroute.catalogue.access import visible_item
+from skillroute.catalogue.annotations import only_reads
+from skillroute.catalogue.model import Item
+from skillroute.core.caller import Caller
+from skillroute.core.errors import outage
+from skillroute.core.errors.model import DependencyUnavailable, NotFound
+from skillroute.core.observability import Metric, count, logger, observe_ms
+from skillroute.core.outbound.credentials import Credentials, Identities, LoginNeeded
+from skillroute.core.postgres.database import Database
+
+Form = Literal["any", "read"]
+
+_LOOK_S = 1.0
+"""How often a call that lasts is asked after: whether its caller has taken it back."""
+
+
+_TOO_SLOW = "the tool did not answer in time: it may have done its work all the same"
+_LETS_GO_S = 1.5
+"""How long a call that is given up may take to say so to its server."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call as an agent asks for it.
+
+    Attributes
+    ----------
+    tool_id : int
+        Of the catalogue.
+    form : str
+        ``read`` calls tools alone that change nothing, by their annotations.
+    token : str or None
+        The bearer token that the caller came with, for servers that it is passed on to.
+    key : str or None
+        What the call is cancelled by; see `call_key`.
+    seconds : float or None
+        The most that is left of the request it is part of; None where it has no end of its own.
+    """
+
+    tool_id: int
+    arguments: JsonObject
+    form: Form = "any"
+    token: str | None = field(default=None, repr=False)
+    key: str | None = None
+    seconds: float | None = None
+
+
+class _Refused(Exception):
+    """A call that is not made; `str(error)` is for the model that asked."""
+
+    def __init__(self, outcome: str, message: str) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+
+
+class CallTool:
+    """Calls tools. Whatever goes wrong is an answer with `isError`, which says what to do.
+
+    Parameters
+    ----------
+    database : Database
+    servers : CallableServers
+    identities : Identities
+    remote : RemoteTools
+    in_flight : CallsInFlight
+    limits : Limits
+        Of each call.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        servers: CallableServers,
+        identities: Identities,
+        remote: RemoteTools,
+        in_flight: CallsInFlight,
+        limits: Limits,
+    ) -> None:
+        self._database = database
+        self._servers = servers
+        self._identities = identities
+        self._remote = remote
+        self._in_flight = in_flight
+        self._limits = limits
+
+    async def __call__(self, call: ToolCall, caller: Caller, progress: Progress | None = None) -> JsonObject:
+        """Return the result of a call, in the form of ``tools/call``. Ends when it is cancelled."""
+        began, outcome = time.perf_counter(), "cancelled"
+        try:
+            result = await self._answered(call, caller, progress)
+            outcome = "failed" if result.get("isError") is True else "succeeded"
+            return result
+        except _Refused as refused:
+            outcome = refused.outcome
+            return failed(str(refused))
+        except NotFound:
+            outcome = "not_found"
+            return failed(f"no tool has the id {call.tool_id}: search_tools finds tools with their ids")
+        except DependencyUnavailable as error:
+            outage.note(error)
+            outcome = "unavailable"
+            return failed(outage.advice(error))
+        finally:
+            took_ms = (time.perf_counter() - began) * 1000.0
+            count(Metric.CALLS)
+            observe_ms(Metric.CALL_TIME, took_ms)
+            if outcome not in {"succeeded", "failed"}:
+                count(Metric.CALLS_WITHOUT_ANSWER)
+            logger.info("call", extra={"tool_id": call.tool_id, "outcome": outcome, "took_ms": round(took_ms, 1)})
+
+    async def _answered(self, call: ToolCall, caller: Caller, progress: Progress | None) -> JsonObject:
+        seconds = self._limits.seconds if call.seconds is None else min(self._limits.seconds, call.seconds)
+        if seconds <= 0:
+            raise _Refused(Failure.TIMEOUT, "no time is left for the call: try again")
+        ends_at = time.monotonic() + seconds
+        item, target = await asyncio.to_thread(self._found, call, caller)
+        place = await asyncio.to_thread(self._in_flight.begin, caller, call.key, seconds)
+        if place is None:
+            raise _Refused(
+                "too_many",
+                f"{self._in_flight.most} calls of your organisation are under way, as many as may be: "
+                "try again when one has ended",
+            )
+        try:
+            limits = Limits(max(0.01, ends_at - time.monotonic()), self._limits.answer_bytes)
+            asked = asyncio.create_task(self._asked(call, caller, item, target, limits, progress))
+            try:
+                await self._ended_or_cancelled(asked, place if call.key is not None else None, ends_at)
+                return await asked
+            finally:
+                if asked.cancel():
+                    await asyncio.wait({asked}, timeout=_LETS_GO_S)
+        finally:
+            await asyncio.shield(asyncio.to_thread(self._make_room, place))
+
+    def _found(self, call: ToolCall, caller: Caller) -> tuple[Item, Target]:
+        """Return the tool and where it is called. Raises `_Refused`, `NotFound` and `DependencyUnavailable`."""
+        item = self._database.read(lambda session: visible_item(session, call.tool_id, caller))
+        kind, name = item.content.key.type, item.content.key.name
+        if not item.is_active:
+            raise _Refused("switched_off", f"the tool {name!r} is switched off")
+        if kind != "tool":
+            raise _Refused("not_a_tool", f"{name!r} is a {kind}, which is not called: its server gives it")
+        if call.form == "read" and not only_reads(item.content.annotations):
+            raise _Refused(
+                "not_read_only",
+                f"{name!r} is not declared to change nothing, and call_tool_read calls no other tools: "
+                "call_tool_write calls it",
+            )
+        try:
+            return item, self._servers.target(item, caller)
+        except NotCallable as error:
+            raise _Refused("not_callable", f"{name!r} cannot be called from here: {error}") from None
+
+    async def _ended_or_cancelled(self, asked: asyncio.Task[JsonObject], place: UUID | None, ends_at: float) -> None:
+        """Wait for a call until its end. Raises `_Refused` where it takes too long, or its caller takes it back."""
+        while True:
+            left_s = ends_at - time.monotonic()
+            wait_s = left_s if place is None else min(left_s, _LOOK_S)
+            done, _ = await asyncio.wait({asked}, timeout=max(0.0, wait_s))
+            if done:
+                return
+            if time.monotonic() >= ends_at:
+                raise _Refused(
+                    Failure.TIMEOUT, "the tool did not answer in time: it may have done its work all the same"
+                )
+            if place is not None and await asyncio.to_thread(self._is_cancelled, place):
+                raise _Refused(Failure.CANCELLED, "the call was cancelled")
+
+    async def _asked(
+        self, call: ToolCall, caller: Caller, item: Item, target: Target, limits: Limits, progress: Progress | None
+    ) -> JsonObject:
+        """Return what the server answers; refused credentials are renewed once. Raises `_Refused`."""
+        credentials = Credentials(session_key=_session_key(caller))
+        try:
+            if target.server is not None:
+                credentials = await asyncio.to_thread(self._identities.credentials, target.server, caller, call.token)
+            try:
+                return await self._sent(call, item, target, credentials, limits, progress)
+            except CallFailed as error:
+                if error.failure is not Failure.UNAUTHORIZED or target.server is None:
+                    raise
+                renewed = await asyncio.to_thread(
+                    self._identities.renewed, target.server, caller, credentials, error.challenge
+                )
+            return await self._sent(call, item, target, renewed, limits, progress)
+        except LoginNeeded as needed:
+            where = f" Open {needed.url} to log in, then call it again." if needed.url else ""
+            raise _Refused("login_needed", f"{needed}{where}") from None
+        except CallFailed as error:
+            raise _Refused(error.failure, str(error)) from None
+
+    async def _sent(
+        self,
+        call: ToolCall,
+        item: Item,
+        target: Target,
+        credentials: Credentials,
+        limits: Limits,
+        progress: Progress | None,
+    ) -> JsonObject:
+        at = target.at
+        if isinstance(at, Operation):
+            return await self._remote.call_operation(at, call.arguments, credentials=credentials, limits=limits)
+        return await self._remote.call(
+            at, item.content.key.name, call.arguments, credentials=credentials, limits=limits, progress=progress
+        )
+
+    def _is_cancelled(self, place: UUID) -> bool:
+        try:
+            return self._in_flight.is_cancelled(place)
+        except DependencyUnavailable as error:
+            outage.note(error)
+            return False
+
+    def _make_room(self, place: UUID) -> None:
+        try:
+            self._in_flight.end(place)
+        except DependencyUnavailable as error:
+            outage.note(error)
+
+
+def _session_key(caller: Caller) -> str:
+    """Return whose a session at a server without an identity is: one caller's."""
+    return "\0".join((caller.org_id or "", caller.name or ""))
+
+
+def failed(message: str) -> JsonObject:
+    """Return the result of a call without an answer of its tool, with what the model is to know."""
+    return {"content": [{"type": "text", "text": message}], "isError": True}

@@ -1,0 +1,66 @@
+"""Calls of tools, in this process or by the function that makes them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from skillroute.core.settings import CallSettings
+
+if TYPE_CHECKING:
+    from skillroute.calling.call import CallTool
+    from skillroute.calling.calls import Calls
+    from skillroute.calling.in_flight import CallsInFlight
+    from skillroute.calling.model import RemoteTools
+    from skillroute.core.outbound.credentials import Identities
+    from skillroute.wiring.parts import CoreParts
+
+
+class Calling:
+    """Calls, each part made when the first one needs it."""
+
+    def __init__(self, core: CoreParts) -> None:
+        self._core = core
+        self._settings = core.of(CallSettings)
+
+    @cached_property
+    def calls(self) -> Calls:
+        """What makes calls for the agents' door."""
+        if self._settings.call_function:
+            from skillroute.calling.invocation import CallsOfFunction
+
+            return CallsOfFunction(self._settings.call_function, self.in_flight)
+        return self.here
+
+    @cached_property
+    def here(self) -> Calls:
+        """What makes calls in this process."""
+        from skillroute.calling.calls import CallsHere
+
+        return CallsHere(self.call_tool, self.in_flight)
+
+    @cached_property
+    def in_flight(self) -> CallsInFlight:
+        from skillroute.calling.in_flight import CallsInFlight
+
+        return CallsInFlight(self._core.database, self._settings.call_in_flight)
+
+    @cached_property
+    def call_tool(self) -> CallTool:
+        from skillroute.calling.call import CallTool
+        from skillroute.calling.model import Limits
+        from skillroute.calling.servers import CallableServers
+
+        settings = self._settings
+        database = self._core.database
+        limits = Limits(settings.call_timeout_s, settings.call_answer_bytes)
+        servers = CallableServers(database)
+        return CallTool(database, servers, self.identities, self.remote, self.in_flight, limits)
+
+    @cached_property
+    def remote(self) -> RemoteTools:
+        raise NotImplementedError
+
+    @cached_property
+    def identities(self) -> Identities:
+        raise NotImplementedError
