@@ -43,6 +43,8 @@ class CallableServers:
             raise NotCallable(f"the server {name!r} is switched off")
         if operation is not None:
             return Target(operation, _of_origin(found, operation.url))
+        if not name:
+            raise NotCallable("it names no server that it could be called on")
         if found is None:
             raise NotCallable(
                 f"no server {name!r} is registered that it could be called on: register it with its address "

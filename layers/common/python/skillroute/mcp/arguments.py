@@ -91,6 +91,8 @@ def _right(allowed: Json) -> str:
     """Say which values a schema allows, of those that arguments here have."""
     if "enum" in allowed:
         return f"one of {', '.join(allowed['enum'])}"
+    if allowed.get("type") == "object":
+        return "an object"
     if allowed.get("type") == "boolean":
         return "true or false"
     if allowed.get("type") == "array":

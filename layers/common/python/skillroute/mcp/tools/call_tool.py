@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from skillroute.calling.call import Form, ToolCall
 from skillroute.calling.in_flight import call_key
@@ -13,7 +15,7 @@ from skillroute.calling.model import Progress
 from skillroute.core.caller import Caller
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json
-from skillroute.mcp.tool import Asked, Passed, Tool
+from skillroute.mcp.tool import Asked, Passed, Tool, ToolError
 
 CALL, READ, WRITE = "call_tool", "call_tool_read", "call_tool_write"
 
@@ -49,12 +51,30 @@ class CallToolArguments(Arguments):
     id: Annotated[int, Field(ge=1, le=2**63 - 1, description="Of search_tools' answer.")]
     arguments: dict[str, Any] | None = Field(None, description="What the tool takes, by its signature.")
 
+    @field_validator("arguments", mode="before")
+    @classmethod
+    def _object_of_text(cls, value: object) -> object:
+        """Clients send objects of any shape as text at times, which the model cannot mend."""
+        if isinstance(value, str):
+            with suppress(ValueError, RecursionError):
+                value = json.loads(value)
+        return value
+
+
+def _check_places(arguments: Mapping[str, Any]) -> None:
+    """Refuse arguments of the tool that are not within `arguments`. Raises `ToolError`."""
+    inner = arguments.get("arguments")
+    is_within = "id" not in arguments and isinstance(inner, Mapping) and "id" in inner
+    if is_within or ("arguments" not in arguments and len(arguments.keys() - {"id"}) > 0 and "id" in arguments):
+        raise ToolError('id stands beside arguments, which has what the tool takes: {"id": 7, "arguments": {...}}')
+
 
 def call_tool(name: str, calls: MakeCall) -> Tool:
     """Return one of the tools that call others."""
     form, title, description, hint, annotations = _FORMS[name]
 
     def call(arguments: Mapping[str, Any], asked: Asked) -> Passed:
+        _check_places(arguments)
         given = parsed(CallToolArguments, arguments)
         seconds = None if asked.left_ms is None else asked.left_ms / 1000.0 - _LEFT_S
         key = None if asked.request_id is None else call_key(asked.caller, asked.session, asked.request_id)
