@@ -42,7 +42,7 @@ KEPT = (
         "catalog_put",
         "servers_put",
     ),
-    *("skills_create", "skills_list", "sqs_classify", "sqs_aggregate", "sqs_learn", "schedule_relay"),
+    *("skills_create", "skills_list", "sqs_classify", "sqs_aggregate", "sqs_learn", "schedule_relay", "call_tool"),
 )
 """The events that are files as well: what README and the layers' check name, and one of each trigger."""
 
@@ -73,7 +73,14 @@ _MESSAGES: dict[str, list[tuple[Any, int]]] = {
 }
 """What is in each batch, and how often each message was received."""
 
-EVENTS = frozenset({*SIGNED, *OF_OTHERS, *_MESSAGES, "schedule_relay"})
+_CALL = {
+    "caller": {"org_id": "acme", "name": "ann", "scopes": ["search"]},
+    "tool_id": 1,
+    "arguments": {"title": "Standup"},
+}
+"""As function `mcp` sends it, for a caller that it has identified."""
+
+EVENTS = frozenset({*SIGNED, *OF_OTHERS, *_MESSAGES, "schedule_relay", "call_tool"})
 """The name of every event."""
 
 
@@ -83,6 +90,8 @@ def event(name: str) -> Event:
         return _batch(name)
     if name == "schedule_relay":
         return schedule_event() | {"id": "53dc4d37-cffa-4f76-80c9-8b7d4a4d2eaa", "time": "2026-11-21T09:40:00Z"}
+    if name == "call_tool":
+        return _CALL
     if name in SIGNED:
         return http_event(SIGNED[name], body_of(name), signed_by(ADMIN_ROLE))
     request, claims = OF_OTHERS[name]

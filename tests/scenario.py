@@ -190,6 +190,8 @@ SIGNED = (
     Step("learn", "sqs_learn", None, _failed()),
     Step("learn", "sqs_learn_poisoned", None, _failed(message_id(0))),
     Step("relay", "schedule_relay", None, lambda report: report["failed"] == []),
+    # Its server is not registered with an address.
+    Step("call", "call_tool", None, lambda answer: answer["result"]["isError"] is True),
     Step("skills", "suggestions_list", 200, lambda found: isinstance(found, list)),
     Step("skills", "suggestions_groups", 200, lambda found: isinstance(found, list)),
     Step("skills", "suggestions_review", 200, lambda answer: len(answer["results"]) == 1),

@@ -100,6 +100,7 @@ _CASES = (
     Case("classify", "sqs_classify", 600),
     Case("aggregate", "sqs_aggregate", 600),
     Case("learn", "sqs_learn"),
+    Case("call", "call_tool", 600),
     Case("relay", "schedule_relay", 600),
 )
 

@@ -16,7 +16,7 @@ from skillroute.wiring import call_handler
 _call = call_handler(CallFunctionSettings.load())
 
 
-# The event has a caller's token at times: it is not logged, whatever the level.
+# The event may have a caller's token: it is never logged.
 @logger.inject_lambda_context(log_event=False)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Make one call, then write the metrics that it left behind."""

@@ -24,7 +24,7 @@ LOGS = ROOT / ".aws-sam" / "logs"
 OF_THIS_PROCESS = os.environ.get("PYTEST_XDIST_WORKER", "alone")
 """Stands in the names of its logs."""
 
-FUNCTIONS = ("search", "mcp", "catalog", "skills", "classify", "aggregate", "learn", "relay")
+FUNCTIONS = ("search", "mcp", "catalog", "skills", "classify", "aggregate", "learn", "call", "relay")
 
 _CONTAINER = re.compile(r"SAM_CONTAINER_ID: ([0-9a-f]{12,64})")
 _INVOKED_WITHIN_S = 180.0  # the first one of a set of layers builds an image

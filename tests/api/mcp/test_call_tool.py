@@ -88,10 +88,10 @@ def test_a_model_that_calls_a_found_tool_by_its_name_is_shown_how(calling: Syste
         ({"id": 0}, "id must be"),
         ({"id": "send"}, "id must be"),
         ({"id": 1, "arguments": "to=ann"}, "arguments"),
-        ({"id": 1, "argument": {}}, "id stands beside arguments"),
+        ({"id": 1, "argument": {}}, "id stands next to arguments"),
         ({"id": 1, "argument": {}, "arguments": {}}, "did you mean arguments?"),
-        ({"arguments": {"id": 1, "minutes": 3}}, "id stands beside arguments"),
-        ({"id": 1, "minutes": 3}, "id stands beside arguments"),
+        ({"arguments": {"id": 1, "minutes": 3}}, "id stands next to arguments"),
+        ({"id": 1, "minutes": 3}, "id stands next to arguments"),
     ],
 )
 def test_what_is_wrong_with_a_call_is_said(

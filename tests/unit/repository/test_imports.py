@@ -30,7 +30,7 @@ ARROWS = {
     "learning": {"core", "catalogue", "search", "learning"},
     "identity": {"core", "identity"},
     "calling": {"core", "catalogue", "registry", "calling"},
-    "mcp": {"core", "catalogue", "skills", "registry", "search", "mail", "agent_skills", "mcp"},
+    "mcp": {"core", "catalogue", "skills", "registry", "search", "mail", "agent_skills", "calling", "mcp"},
     "wiring": {
         "core",
         "catalogue",
@@ -52,8 +52,8 @@ LIBRARIES = {
     "anyio": ("calling/*", "core/http/*", "core/outbound/*"),
     "boto3": ("core/remote/bedrock.py",),
     "botocore": (
-        "core/notification/sns.py", "core/postgres/rds_tokens.py", "core/queue/sender.py", "core/queue/sqs.py",
-        "core/remote/bedrock.py", "core/secrets_manager.py",
+        "calling/invocation.py", "core/notification/sns.py", "core/postgres/rds_tokens.py", "core/queue/sender.py",
+        "core/queue/sqs.py", "core/remote/bedrock.py", "core/secrets_manager.py",
     ),
     "pg8000": ("core/postgres/*",),
     "qdrant_client": ("core/documents/index/*",),
@@ -71,7 +71,7 @@ LIBRARIES = {
     "tokenizers": ("core/onnx_model.py", "core/embedding/tokens.py"),
     "cachetools": ("core/bounded_cache.py", "skills/classification/classifiers/*"),
     "fastapi": ("core/http/*", "*/routes.py", "*_routes.py", "mail/search/invocation.py"),
-    "starlette": ("core/http/*", "mcp/plain_routes.py"),
+    "starlette": ("core/http/*", "mcp/plain_routes.py", "mcp/streamed.py"),
     "jwt": ("core/http/keys.py",),
     "aws_lambda_powertools": ("core/observability.py",),
     "pydantic_settings": ("core/settings/base.py",),
@@ -206,6 +206,7 @@ BUDGETS = {
     "classify": HEAVY | WEB,
     "aggregate": HEAVY | WEB,
     "learn": HEAVY | WEB,
+    "call": HEAVY | WEB | {"skillroute.search", "skillroute.mcp"},
     "relay": HEAVY | WEB,
 }
 # Secrets and a database that nobody has: starting reads and opens nothing.

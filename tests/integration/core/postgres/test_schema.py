@@ -316,6 +316,11 @@ REFUSED = [
     (_PAIR.format(1, 9, 1), "learned_pairs_tool_id_fkey"),
     (_PAIR.format(1, 1, 9), "learned_pairs_with_id_fkey"),
     ("INSERT INTO mcp.budgets VALUES ('a', now()), ('a', now())", "budgets_pkey"),
+    (
+        "INSERT INTO mcp.calls_in_flight (id, ends_at) SELECT '6a1f0000-0000-4000-8000-000000000001', now() "
+        "FROM generate_series(1, 2)",
+        "calls_in_flight_pkey",
+    ),
 ]  # fmt: skip
 
 

@@ -75,7 +75,7 @@ class _Refused(Exception):
 
 
 class CallTool:
-    """Calls tools. Whatever goes wrong is an answer with `isError`, which says what to do.
+    """Calls tools. Any failure is an answer with `isError`, which says what to do.
 
     Parameters
     ----------

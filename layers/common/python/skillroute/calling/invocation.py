@@ -72,7 +72,7 @@ def event_of(call: ToolCall, caller: Caller) -> JsonObject:
 
 
 def answer_event(event: object, calls: Calls, left_s: Callable[[], float]) -> JsonObject:
-    """Answer the event of function `call`: the result of the call, and what was said of its progress.
+    """Answer the event of function `call`: the result of the call, and notices of its progress.
 
     Raises
     ------
@@ -119,7 +119,7 @@ class CallsOfFunction:
         progress: Progress | None = None,
         is_gone: Callable[[], bool] | None = None,
     ) -> JsonObject:
-        """Return the result of a call; what was said of its progress is said when it has ended."""
+        """Return the result of a call; notices of its progress come when it has ended."""
         from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 (0.1 s, paid on first use)
 
         payload = json.dumps(event_of(call, caller), ensure_ascii=False).encode("utf-8", "backslashreplace")

@@ -5,7 +5,7 @@ SELECT e.id, e.org_id, e.name, e.document, e.is_enabled
 FROM mcp.named_servers n
 JOIN mcp.entities_seen_by(:org_id::text) e ON e.id = n.entity_id
 WHERE n.server = :server::text AND n.org_id IS NOT DISTINCT FROM e.org_id
-  AND CASE WHEN :is_global::boolean THEN e.org_id IS NULL ELSE e.org_id = :org_id::text END
+  AND e.org_id IS NOT DISTINCT FROM :item_org_id::text
 
 -- name: begin_call
 SELECT mcp.begin_call(:id::uuid, :org_id::text, :key::text, :most::int, :seconds::float8)

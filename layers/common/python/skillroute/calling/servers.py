@@ -64,7 +64,7 @@ class CallableServers:
             lambda session: session.run(
                 "server_of_item",
                 org_id=caller.org_id,
-                is_global=item.org_id is None,
+                item_org_id=item.org_id,
                 server=item.content.key.server,
             )
         )

@@ -141,7 +141,7 @@ class McpServer:
 
 
 def _asked_by(message: Message, asked: Asked) -> Asked:
-    """Return who asks with which request; what is told of its progress, where it says by which token."""
+    """Return who asks with which request, and what takes notices of its progress, where it says by which token."""
     if message.method != "tools/call":
         return asked
     token = (
@@ -151,9 +151,9 @@ def _asked_by(message: Message, asked: Asked) -> Asked:
 
     def note(progress: float, total: float | None, text: str | None) -> None:
         given = {"progressToken": token, "progress": progress, "total": total, "message": text}
-        told = {name: value for name, value in given.items() if value is not None}
+        known = {name: value for name, value in given.items() if value is not None}
         if notices is not None:
-            notices(to_bytes(notification("notifications/progress", told)))
+            notices(to_bytes(notification("notifications/progress", known)))
 
     return replace(asked, request_id=message.id, progress=None if notices is None else note)
 

@@ -25,7 +25,7 @@ class Calling:
 
     @cached_property
     def calls(self) -> Calls:
-        """What makes calls for the agents' door."""
+        """Makes calls for the agents' door."""
         if self._settings.call_function:
             from skillroute.calling.invocation import CallsOfFunction
 
@@ -34,7 +34,7 @@ class Calling:
 
     @cached_property
     def here(self) -> Calls:
-        """What makes calls in this process."""
+        """Makes calls in this process."""
         from skillroute.calling.calls import CallsHere
 
         return CallsHere(self.call_tool, self.in_flight)

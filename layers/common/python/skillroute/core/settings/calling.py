@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from skillroute.core.settings.base import Settings
 
@@ -48,9 +47,3 @@ class CallSettings(Settings):
     call_in_flight: int = Field(
         20, ge=1, le=1000, description="Calls of one organisation that may be under way at once."
     )
-
-    @model_validator(mode="after")
-    def _something_calls(self) -> Self:
-        if self.calls != "off" and "AWS_LAMBDA_FUNCTION_NAME" in os.environ and not self.call_function:
-            raise ValueError("SKILLROUTE_CALLS needs SKILLROUTE_CALL_FUNCTION on Lambda: this process makes no calls")
-        return self

@@ -66,7 +66,7 @@ def _check_places(arguments: Mapping[str, Any]) -> None:
     inner = arguments.get("arguments")
     is_within = "id" not in arguments and isinstance(inner, Mapping) and "id" in inner
     if is_within or ("arguments" not in arguments and len(arguments.keys() - {"id"}) > 0 and "id" in arguments):
-        raise ToolError('id stands beside arguments, which has what the tool takes: {"id": 7, "arguments": {...}}')
+        raise ToolError('id stands next to arguments, which has what the tool takes: {"id": 7, "arguments": {...}}')
 
 
 def call_tool(name: str, calls: MakeCall) -> Tool:
