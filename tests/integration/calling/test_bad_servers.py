@@ -116,7 +116,7 @@ CASES: dict[str, tuple[Talk, Failure]] = {
     "floods empty lines": (flood(EVENTS, chunk(b"\n" * 1000)), Failure.TOO_LARGE),
     "floods a head": (flood(b"HTTP/1.1 200 OK\r\nX-A: ", b"a" * 1000), Failure.PROTOCOL),
     "floods headers": (die(MANY), Failure.PROTOCOL),
-    "announces too much": (send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999999\r\n\r\n"),
+    "announces too much": (send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999999\r\n\r\n"),
                            Failure.TOO_LARGE),
     "answers compressed": (send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"
                                 b"Content-Length: 2\r\n\r\nxx"), Failure.PROTOCOL),
