@@ -9,14 +9,14 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 from mcp.types import TextContent
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from skillroute.core.outbound.hosts import HostRules
 from skillroute.core.settings.calling import CallSettings
 
@@ -55,6 +55,12 @@ def sdk_server(seen: Seen) -> MCPServer[Any]:
         """Add two numbers."""
         seen.calls += 1
         return Sum(total=a + b)
+
+    @server.tool()
+    def measure(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
+        """Measure a region."""
+        seen.calls += 1
+        return region
 
     @server.tool()
     def fail() -> str:

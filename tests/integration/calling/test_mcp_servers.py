@@ -117,7 +117,7 @@ def test_a_server_that_asks_back_is_answered(revision: str) -> None:
 def test_the_tools_are_listed(revision: str | None) -> None:
     with served_over_sse() if revision == "sse" else served(revision) as server:
         tools = asyncio.run(server.client.list_tools(server.endpoint, credentials=NONE, limits=LIMITS))
-        assert [tool["name"] for tool in tools] == ["add", "fail", "count", "hang", "ask_back"]
+        assert [tool["name"] for tool in tools] == ["add", "measure", "fail", "count", "hang", "ask_back"]
         assert tools[0]["inputSchema"]["required"] == ["a", "b"]
 
 
@@ -155,6 +155,26 @@ def test_a_lost_session_begins_anew() -> None:
         assert server.call("add", {"a": 1, "b": 1})["structuredContent"] == {"total": 2}
         assert server.seen.methods().count("initialize") == 2
         assert server.seen.calls == 2
+
+
+def test_arguments_are_repeated_in_headers_where_the_tool_wants_it() -> None:
+    with served(None) as server:
+        for region in ("eu", "\u00fcber all"):
+            assert server.call("measure", {"region": region})["content"][0]["text"] == region
+        assert server.seen.headers("tools/call")["mcp-param-region"] == "=?base64?w7xiZXIgYWxs?="
+        assert server.seen.calls == 2
+        # It was refused once, and then its schema was read.
+        assert server.seen.methods() == ["server/discover", *("tools/call", "tools/list", "tools/call"), "tools/call"]
+
+
+def test_a_server_that_speaks_an_older_revision_since_is_asked_anew() -> None:
+    with served("2025-06-18") as server:
+        key = key_of(server.endpoint, NONE)
+        server.sessions.put(key, Spoken("2025-06-18"))
+        with pytest.raises(CallFailed) as failed:
+            server.call("add", {"a": 1, "b": 1})
+        assert failed.value.failure is Failure.ERROR
+        assert server.call("add", {"a": 1, "b": 1})["structuredContent"] == {"total": 2}
 
 
 def test_callers_share_no_session() -> None:

@@ -22,6 +22,8 @@ from skillroute.calling.mcp_client.hearing import Hearing
 from skillroute.calling.mcp_client.http_sse import opened
 from skillroute.calling.mcp_client.messages import (
     HEADER_MISMATCH,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
     STATELESS,
     UNSUPPORTED_VERSION,
     notification,
@@ -39,6 +41,8 @@ from skillroute.core.outbound.hosts import HostRules, shown
 MAX_PAGES = 50
 MAX_TOOLS = 5_000
 _CANCEL_S = 1.0
+# As servers answer that speak another revision since they were asked: it is found out anew for the next call.
+_OF_ANOTHER_REVISION = frozenset({400, 404, 405, INVALID_REQUEST, METHOD_NOT_FOUND})
 _MAX_PARAM_TOOLS = 200  # of one server, whose headers are remembered
 
 Ask = Callable[[str, JsonObject, Progress | None], Awaitable[JsonObject]]
@@ -47,7 +51,7 @@ Ask = Callable[[str, JsonObject, Progress | None], Awaitable[JsonObject]]
 
 @dataclass(frozen=True, slots=True)
 class _Talk:
-    """What the requests of one call share."""
+    """Parts that the requests of one call share."""
 
     client: httpx.AsyncClient
     url: httpx.URL
@@ -144,7 +148,7 @@ class McpClient:
                 return await self._in_session(talk, spoken, budget, method, params, progress)
             except CallFailed as error:
                 is_lost = isinstance(error, SessionLost) or error.code == UNSUPPORTED_VERSION
-                if is_lost or error.failure is Failure.UNAUTHORIZED:
+                if is_lost or error.failure is Failure.UNAUTHORIZED or error.code in _OF_ANOTHER_REVISION:
                     self._sessions.drop(talk.key, spoken)
                 if is_last or not is_lost:
                     raise

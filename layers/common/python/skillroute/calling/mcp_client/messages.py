@@ -19,6 +19,7 @@ STATELESS = "2026-07-28"
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The revisions that begin with `initialize`, the oldest first."""
 
+INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
@@ -109,7 +110,10 @@ def answers(message: JsonObject, id_: int) -> bool:
     if "method" in message:
         return False
     found = message.get("id")
-    return (type(found) is int and found == id_) or (found is None and "error" in message)
+    if found is None:
+        return "error" in message
+    # Some servers make a text of it.
+    return (type(found) is int and found == id_) or found == str(id_)
 
 
 def result_of(message: JsonObject, host: str) -> JsonObject:

@@ -1,7 +1,7 @@
 """Finding out what a server speaks: the newest revision is tried, then the handshake of those before it.
 
 As the specification of 2026-07-28 and the official SDK have it: `server/discover` has no effect, so that a server which
-does not know it may be asked, and whatever it answers but "a newer revision only" leads to `initialize`.
+does not know it may be asked, and every answer but "newer revisions only" leads to `initialize`.
 """
 
 from __future__ import annotations

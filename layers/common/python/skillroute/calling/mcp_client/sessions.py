@@ -1,4 +1,4 @@
-"""What servers speak, remembered for some minutes: the revision, and the session where the revision has one."""
+"""Revisions that servers speak, and sessions with them, remembered for some minutes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Paths = dict[tuple[str, ...], str]
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """What a server speaks with one caller.
+    """Revision and session of a server with one caller.
 
     Attributes
     ----------
