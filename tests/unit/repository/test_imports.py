@@ -50,6 +50,7 @@ ARROWS = {
 # Where each library may be imported; one that is not here is the standard library's, or pydantic, which is everywhere.
 LIBRARIES = {
     "anyio": ("calling/*", "core/http/*", "core/outbound/*"),
+    "idna": ("core/outbound/hosts.py",),
     "boto3": ("core/remote/bedrock.py",),
     "botocore": (
         "calling/invocation.py", "core/notification/sns.py", "core/postgres/rds_tokens.py", "core/queue/sender.py",

@@ -1,0 +1,1 @@
+"""A client of MCP servers over HTTP: every revision, and answers as they came."""
