@@ -59,7 +59,10 @@ class Calling:
 
     @cached_property
     def remote(self) -> RemoteTools:
-        raise NotImplementedError
+        from skillroute.calling.remote import GuardedTools
+        from skillroute.core.outbound.hosts import HostRules
+
+        return GuardedTools(HostRules.of(self._settings))
 
     @cached_property
     def identities(self) -> Identities:

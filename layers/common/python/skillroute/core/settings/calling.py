@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from skillroute.core.settings.base import Settings
 
@@ -47,3 +47,11 @@ class CallSettings(Settings):
     call_in_flight: int = Field(
         20, ge=1, le=1000, description="Calls of one organisation that may be under way at once."
     )
+
+    @model_validator(mode="after")
+    def _hosts_are_hosts(self) -> Self:
+        if self.call_hosts or self.call_private_hosts:
+            from skillroute.core.outbound.hosts import HostRules  # noqa: PLC0415 (few processes have any)
+
+            HostRules.of(self)
+        return self
