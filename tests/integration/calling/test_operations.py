@@ -123,7 +123,7 @@ def test_an_argument_that_is_missing_or_unknown_is_named() -> None:
             ("Transfer-Encoding", "chunked"),
             ("Authorization", "Bearer x"),
         ),
-        *(("X-A", "a\r\nX-B: c"), ("X-A", "a\nb"), ("X-A", "\u0100"), ("X A", "a"), ("Connection", "close")),
+        *(("X-A", "a\r\nX-B: c"), ("X-A", "a\nb"), ("X-A", "\u00e9"), ("X A", "a"), ("Connection", "close")),
     ],
 )
 def test_a_header_that_may_not_be_set_is_refused(name: str, value: str) -> None:
@@ -178,6 +178,23 @@ def test_refused_credentials_come_with_the_challenge(status: int, failure: Failu
     with pytest.raises(CallFailed) as failed:
         call(plain(status, b"", headers={"www-authenticate": "Bearer"}), {"pet": 1})
     assert (failed.value.failure, failed.value.challenge) == (failure, "Bearer")
+
+
+def test_what_a_server_repeats_of_the_credentials_is_not_shown() -> None:
+    credentials = Credentials({"Authorization": "Bearer top-secret-token"})
+    for target in ("/?x#top-secret-token", "/top-secret-token", "/" + "x" * 180 + "/top-secret-token"):
+        with pytest.raises(CallFailed, match="redirects") as failed:
+            call(plain(302, b"", headers={"location": target}), {"pet": 1}, credentials=credentials)
+        assert "top-secret" not in str(failed.value)
+    with pytest.raises(CallFailed) as failed:
+        headers = {"www-authenticate": 'Bearer error="top-secret-token"'}
+        call(plain(401, b"", headers=headers), {"pet": 1}, credentials=credentials)
+    assert failed.value.challenge == 'Bearer error="***'
+
+
+def test_a_head_says_how_much_there_is_and_sends_nothing() -> None:
+    answer = call(plain(200, b"x" * 2_000), {"pet": 1}, method="HEAD", limits=Limits(20.0, 1_000))
+    assert "no content" in answer["content"][0]["text"]
 
 
 def test_redirects_floods_and_silence_end_a_call() -> None:

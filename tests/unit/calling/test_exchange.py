@@ -26,7 +26,7 @@ def test_headers_of_credentials_are_checked_without_showing_them() -> None:
         "authorization": "Bearer t",
         "x-key": "k",
     }
-    for name, value in (("X-A", "secret\r\nX-B: c"), ("X A", "secret"), ("host", "secret"), ("X", "secret\u0100")):
+    for name, value in (("X-A", "secret\r\nX-B: c"), ("X A", "secret"), ("host", "secret"), ("X", "secret\u00e9")):
         with pytest.raises(CallFailed) as failed:
             headers_of(Credentials({name: value}))
         assert "secret" not in str(failed.value)

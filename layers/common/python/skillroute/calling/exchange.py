@@ -23,8 +23,9 @@ MAX_QUOTED = 200
 
 _QUOTED_BYTES = 4_000  # of an error's body that are read
 _MAX_CHALLENGE = 4_000
+_SECRET = 8  # characters from which on a part of a header's value is one
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_VALUE = re.compile(r"[\t\x20-\x7e]*")
 OWN_HEADERS = frozenset(
     {
         *("accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "expect"),
@@ -64,12 +65,16 @@ class Budget:
 
 
 @asynccontextmanager
-async def within(limits: Limits, host: str) -> AsyncIterator[None]:
-    """End what runs when the time of a call is up, and translate failures."""
+async def within(limits: Limits, host: str, credentials: Credentials) -> AsyncIterator[None]:
+    """End what runs when the time of a call is up, and translate failures; none repeats the credentials."""
     try:
         async with asyncio.timeout(limits.seconds):
             with translated(host):
                 yield
+    except CallFailed as error:
+        error.args = (_without(str(error), credentials),)
+        error.challenge = None if error.challenge is None else _without(error.challenge, credentials)
+        raise
     except TimeoutError:
         raise CallFailed(Failure.TIMEOUT, f"{host} did not answer within {limits.seconds:g} s") from None
 
@@ -93,6 +98,10 @@ def translated(host: str) -> Iterator[None]:
         raise CallFailed(Failure.PROTOCOL, f"{host} hung up within its answer, or answers other than HTTP") from None
     except httpx.TransportError:
         raise CallFailed(Failure.UNREACHABLE, f"the connection to {host} broke off") from None
+    except TimeoutError:
+        raise
+    except OSError:  # of TLS, which httpcore does not translate while it reads
+        raise CallFailed(Failure.UNREACHABLE, f"the connection to {host} broke off") from None
     except httpx.InvalidURL:
         raise CallFailed(Failure.REFUSED_ADDRESS, f"the URL of {host} cannot be read") from None
 
@@ -115,7 +124,7 @@ def headers_of(credentials: Credentials) -> dict[str, str]:
 
 
 def is_header(name: str, value: str) -> bool:
-    """Return whether a header can be sent: no line ends within, and nothing but Latin-1."""
+    """Return whether a header can be sent: no line ends within, and nothing but ASCII."""
     return _TOKEN.fullmatch(name) is not None and _VALUE.fullmatch(value) is not None
 
 
@@ -132,7 +141,7 @@ async def chunks(response: httpx.Response, budget: Budget) -> AsyncGenerator[byt
         host = response.request.url.host
         raise CallFailed(Failure.PROTOCOL, f"{host} answers compressed ({quoted(encoding)}), which was not asked for")
     length = response.headers.get("content-length", "")
-    if length.isascii() and length.isdigit() and len(length) < 20:
+    if length.isascii() and length.isdigit() and len(length) < 20 and response.request.method != "HEAD":
         budget.take(int(length))
         budget.take(-int(length))
     async for chunk in response.aiter_raw():
@@ -184,6 +193,14 @@ def quoted(text: object) -> str:
     line = encodable(" ".join(str(text).split()))
     shown = "".join(letter if letter.isprintable() else "?" for letter in line[: MAX_QUOTED + 1])
     return shown if len(shown) <= MAX_QUOTED else f"{shown[: MAX_QUOTED - 3]}..."
+
+
+def _without(text: str, credentials: Credentials) -> str:
+    """Return a text without what a server repeats of the credentials, whole or cut."""
+    for value in credentials.headers.values():
+        for secret in filter(lambda part: len(part) >= _SECRET, value.split()):
+            text = re.sub(rf"{re.escape(secret[:_SECRET])}\S*", "***", text)
+    return text
 
 
 def _is_tls(error: BaseException | None) -> bool:

@@ -93,7 +93,7 @@ class HttpOperations:
             redirects, or does not answer within the limits.
         """
         host = _host_of(operation)
-        async with within(limits, host):
+        async with within(limits, host, credentials):
             method = operation.method.upper()
             if method not in _METHODS:
                 raise CallFailed(Failure.PROTOCOL, f"the method {quoted(operation.method)} is not called")

@@ -118,7 +118,7 @@ class McpClient:
     async def _talking(self, endpoint: Endpoint, credentials: Credentials, limits: Limits) -> AsyncIterator[Ask]:
         """Connect to a server within the limits, and lend what asks it."""
         host = _host_of(endpoint)
-        async with within(limits, host):
+        async with within(limits, host, credentials):
             url = parse_url(self._rules, endpoint.url)
             headers = headers_of(credentials)
             async with make_client(self._rules, context=self._context, resolve=self._resolve) as client:

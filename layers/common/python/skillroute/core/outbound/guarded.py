@@ -7,12 +7,14 @@ gets the address.
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
 from collections.abc import Callable, Iterable, Sequence
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from ipaddress import ip_address
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import anyio
 import anyio.to_thread
@@ -37,6 +39,9 @@ def system_addresses(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 
 
+_limiters: WeakKeyDictionary[asyncio.AbstractEventLoop, anyio.CapacityLimiter] = WeakKeyDictionary()
+
+
 class GuardedBackend(httpcore.AsyncNetworkBackend):
     """Opens connections to addresses that were examined.
 
@@ -57,7 +62,6 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         self._rules = rules
         self._resolve = resolve
         self._sockets = sockets or httpcore.AnyIOBackend()
-        self._lookups: anyio.CapacityLimiter | None = None
 
     async def connect_tcp(
         self,
@@ -108,12 +112,10 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         name = canonical(host)
         if (address := literal(name)) is not None:
             return [address]
-        if self._lookups is None:
-            self._lookups = anyio.CapacityLimiter(_LOOKUPS)
         try:
             # Abandoned when the call ends: the thread goes on until the resolver gives up, and its answer is dropped.
             found = await anyio.to_thread.run_sync(
-                self._resolve, name, port, abandon_on_cancel=True, limiter=self._lookups
+                self._resolve, name, port, abandon_on_cancel=True, limiter=_limiter()
             )
         except (OSError, UnicodeError):
             raise httpcore.ConnectError("the name cannot be resolved") from None
@@ -137,6 +139,11 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 continue
         return await self._sockets.connect_tcp(addresses[-1], port, each, local_address, options)
+
+
+def _limiter() -> anyio.CapacityLimiter:
+    """Return what bounds the lookups of an event loop: those of all clients, and no other work in threads."""
+    return _limiters.setdefault(asyncio.get_running_loop(), anyio.CapacityLimiter(_LOOKUPS))
 
 
 class GuardedTransport(httpx.AsyncHTTPTransport):
