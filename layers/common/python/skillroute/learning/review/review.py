@@ -61,7 +61,11 @@ class ReviewUse:
         groups = grouped(wordings)
         page = groups[offset : offset + limit]
         ids = {tool_id for group in page for tool_id in group.tools}
-        tools = self._database.read(lambda session: ReviewRepository(session, org_id).tools(ids)) if ids else {}
+        tools = (
+            self._database.read(lambda session: ReviewRepository(session, org_id, caller.rights).tools(ids))
+            if ids
+            else {}
+        )
         return Unserved(page, len(groups), tools)
 
     def judged(self, caller: Caller, *, days: int, limit: int, offset: int) -> tuple[list[JudgedRequest], int]:
@@ -71,7 +75,9 @@ class ReviewUse:
         """
         require_operator_of_what_is_global(caller, _TEXTS)
         return self._database.read(
-            lambda session: ReviewRepository(session, caller.org_id).judged(days, limit=limit, offset=offset)
+            lambda session: ReviewRepository(session, caller.org_id, caller.rights).judged(
+                days, limit=limit, offset=offset
+            )
         )
 
     def receipts(
