@@ -11,5 +11,5 @@ class RightsUseCases:
     """Rules are written, and explained."""
 
     def __init__(self, core: CoreParts) -> None:
-        self.manage = ManageRules(core.database, core.rules_in_force.forget)
+        self.manage = ManageRules(core.database, lambda: core.rules_in_force.forget())
         self.explain = ExplainAccess(core.database)
