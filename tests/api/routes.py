@@ -9,6 +9,7 @@ from urllib.parse import quote
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from skillroute.core.caller import Caller, Scope
+from skillroute.core.rights.model import Rule
 from skillroute.mail.model import MailKind
 
 from tests.api.bad_tokens import bearer
@@ -199,6 +200,7 @@ TABLES = (
     "outcomes",
     "learned_states",
     "learned_requests",
+    "access_rules",
 )
 
 
@@ -266,6 +268,8 @@ def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
     )
     system.receipt(f"snow{suffix}", stray, org=org, caller="gardener", no_match=True)
     state = system.learned(tool, stray, org=org, is_live=False)
+    rule = Rule(0, None, f"none{suffix}", "deny", roles=("nobody",))
+    rules = system.parts.rights.manage.create(rule, caller)
     valves = {"name": f"open_valves{suffix}", "description": "Water."}
     servers = system.parts.registry.sync("server", [{"name": f"garden{suffix}", "tools": [valves]}], caller)
     agents = system.parts.registry.sync("agent", [{"name": f"garden{suffix}", "description": "Water."}], caller)
@@ -274,6 +278,7 @@ def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
         "skill": skill,
         "suggestion": suggestion,
         "state": state,
+        "rule": rules.rule.id,
         "server": servers.outcomes[0].id,
         "server_name": f"local.skillroute/garden{suffix}",
         "version": "latest",

@@ -70,7 +70,7 @@ class RuleRepository:
         return found
 
     def items_called(self, name: str, org_id: str | None, *, limit: int) -> list[int]:
-        """Return the ids of the items that a rule may mean by a name, whatever rules say of them."""
+        """Return the ids of the items that a rule may mean by a name, denied ones too."""
         rows = self._run("items_of_rule_name", org_id=org_id, name=name, names=possible_names(name), limit=limit)
         return [row[0] for row in rows]
 
