@@ -286,7 +286,8 @@ REFUSED = [
     (_RULE.format(org="NULL", name="", effect="deny", hints="{}"), "access_rules_name_length"),
     (_RULE.format(org="''", name="n", effect="deny", hints="{}"), "access_rules_org_not_blank"),
     (_RULE.format(org="NULL", name="n", effect="deny", hints="{safe}"), "access_rules_hints_known"),
-    ("INSERT INTO mcp.access_rules (id, name, effect) OVERRIDING SYSTEM VALUE VALUES (1, 'n', 'deny'), (1, 'n', 'deny')",
+    ("INSERT INTO mcp.access_rules (id, name, effect) OVERRIDING SYSTEM VALUE "
+     "VALUES (1, 'n', 'deny'), (1, 'n', 'deny')",
      "access_rules_pkey"),
     (_AGENT_SKILL.format(org="NULL", path="x/a"), "agent_skills_key"),
     (_AGENT_SKILL.format(org="''", path="a"), "agent_skills_org_not_blank"),
