@@ -17,6 +17,12 @@ _SKILL_MD = "sha256:149e68baec6a3b12d4db7c70c3344809cabaa76d4d7ce4a0b2bddde8001d
 
 SIGNED = {
     "agent_skills_delete": "DELETE /api/v1/agent-skills/1",
+    "access_explain": "POST /api/v1/access/explain",
+    "access_rules_create": "POST /api/v1/access/rules",
+    "access_rules_delete": "DELETE /api/v1/access/rules/1",
+    "access_rules_get": "GET /api/v1/access/rules/1",
+    "access_rules_list": "GET /api/v1/access/rules",
+    "access_rules_put": "PUT /api/v1/access/rules/1",
     "agent_skills_file": f"GET /api/v1/agent-skills/1/files/{_SKILL_MD}",
     "agent_skills_get": "GET /api/v1/agent-skills/1",
     "agent_skills_list": "GET /api/v1/agent-skills?name=refunds&limit=20&offset=0",
@@ -138,6 +144,7 @@ _SERVERS = f"GET /api/v1/servers?{_PAGE}"
 _ASK_TOOL = "POST /api/v1/tools/search_messages"
 
 OF_OTHERS: dict[str, tuple[str, dict[str, str] | None]] = {
+    "access_rules_list_jwt_missing_scope": ("access_rules_list", _token("search catalog skills", "operator")),
     "agents_put_jwt": ("agents_put", _REGISTERS),
     "catalog_list_jwt": ("catalog_list", _SEARCH),
     "catalog_list_jwt_other_org": ("catalog_list", _SEARCH_ELSEWHERE),

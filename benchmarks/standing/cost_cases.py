@@ -91,6 +91,32 @@ def _learned(path: str, _: World) -> Iterator[Case]:
     yield Case("of no state", f"{filled(path)}?limit=1000", statuses=(404,))
 
 
+_RULE = {
+    "name": "n" * 256,
+    "effect": "deny",
+    "roles": ["nobody has this role"],
+    **{field: [f"{number:03}{'v' * 500}" for number in range(100)] for field in ("servers", "tools")},
+    "skills": [f"s{number}" for number in range(100)],
+}
+
+
+def _rule(path: str, _: World) -> Iterator[Case]:
+    yield Case("of 300 unknown values", path, _RULE, (201, 422))
+
+
+def _rule_of_none(path: str, _: World) -> Iterator[Case]:
+    yield Case("none", filled(path, LARGEST_ID), statuses=(404,))
+
+
+def _rule_replaced(path: str, _: World) -> Iterator[Case]:
+    yield Case("none", filled(path, LARGEST_ID), _RULE, (404,))
+
+
+def _explained(path: str, _: World) -> Iterator[Case]:
+    yield Case("everything, by server", path, {"roles": ["r"] * 100, "groups": ["g"] * 100})
+    yield Case("a name that nothing has", path, {"tool": "/" * 520}, (404,))
+
+
 def _switched(path: str, _: World) -> Iterator[Case]:
     yield Case("off", path, {"state_id": None})
     yield Case("to no state", path, {"state_id": LARGEST_ID}, (404,))
@@ -98,6 +124,7 @@ def _switched(path: str, _: World) -> Iterator[Case]:
 
 _MAIL = "/api/v1/mail"
 _LEARNING = "/api/v1/learning"
+_ACCESS = "/api/v1/access"
 _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("POST", "/api/v1/search"): searches.search,
     ("POST", "/api/v1/search/batch"): searches.search_batch,
@@ -165,6 +192,12 @@ _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/approve"): writes.approve,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"): one_of("suggestion", body={"reason": '"' * 1000}),
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): writes.merge,
+    ("GET", f"{_ACCESS}/rules"): _plain,
+    ("POST", f"{_ACCESS}/rules"): _rule,
+    ("GET", f"{_ACCESS}/rules/{{rule_id}}"): _rule_of_none,
+    ("PUT", f"{_ACCESS}/rules/{{rule_id}}"): _rule_replaced,
+    ("DELETE", f"{_ACCESS}/rules/{{rule_id}}"): _rule_of_none,
+    ("POST", f"{_ACCESS}/explain"): _explained,
     ("GET", _LEARNING): _plain,
     ("GET", f"{_LEARNING}/states/{{state_id}}/tools"): _learned,
     ("PUT", f"{_LEARNING}/live"): _switched,

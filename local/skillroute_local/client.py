@@ -167,6 +167,10 @@ class Client:
         results: list[dict[str, Any]] = _plain(self._call(lambda: self._api.suggestions.review(decisions)))["results"]
         return results
 
+    def access(self, call: Callable[[Any], T]) -> T:
+        """Return what a call returns that is given the client package's `access`."""
+        return self._call(lambda: call(self._api.access))
+
     def use(self, call: Callable[[Any], T]) -> T:
         """Return what a call returns that is given the client package's `learning`."""
         return self._call(lambda: call(self._api.learning))

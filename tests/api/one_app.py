@@ -71,6 +71,7 @@ class _Part:
 def _made(settings: str, with_pages: bool) -> FastAPI:
     parts = Parts(LocalSettings(**json.loads(settings), database_url="postgresql://u:p@127.0.0.1:1/d"))
     vars(parts)["lanes"] = _Part(lambda app: app.parts.lanes)
+    vars(parts)["rules_in_force"] = _Part(lambda app: app.parts.rules_in_force)
     vars(parts.mcp)["server"] = _Part(lambda app: app.parts.mcp.server)
     routers, kinds = parts.served()
     use_cases = {kind: _Part(lambda app, kind=kind: app.use_cases[kind]) for kind in kinds}  # type: ignore[misc]

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from skillroute.core.caller import Caller, Scope
+from skillroute.core.rights.model import Rule
 from skillroute.mail.model import MailKind
 
 from tests.api.bad_tokens import bearer
@@ -103,6 +104,12 @@ SCOPES: dict[Route, Scope | None] = {
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/approve"): Scope.SKILLS,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"): Scope.SKILLS,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): Scope.SKILLS,
+    ("GET", "/api/v1/access/rules"): Scope.ADMIN,
+    ("POST", "/api/v1/access/rules"): Scope.ADMIN,
+    ("GET", "/api/v1/access/rules/{rule_id}"): Scope.ADMIN,
+    ("PUT", "/api/v1/access/rules/{rule_id}"): Scope.ADMIN,
+    ("DELETE", "/api/v1/access/rules/{rule_id}"): Scope.ADMIN,
+    ("POST", "/api/v1/access/explain"): Scope.ADMIN,
     ("GET", "/api/v1/learning"): Scope.SKILLS,
     ("GET", "/api/v1/learning/states/{state_id}/tools"): Scope.SKILLS,
     ("PUT", "/api/v1/learning/live"): Scope.SKILLS,
@@ -161,6 +168,9 @@ BODIES: dict[Route, Any] = {
     ("PATCH", "/api/v1/skills/{skill_id}"): {"name": "Other"},
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): {"skill_id": "garden"},
     ("POST", "/api/v1/skills/suggestions/review"): {"decisions": [{"action": "reject", "name": "Video"}]},
+    ("POST", "/api/v1/access/rules"): {"name": "none", "effect": "deny", "roles": ["intern"]},
+    ("PUT", "/api/v1/access/rules/{rule_id}"): {"name": "none", "effect": "deny", "roles": ["trainee"]},
+    ("POST", "/api/v1/access/explain"): {"roles": ["intern"], "server": "garden"},
     ("PUT", "/api/v1/learning/live"): {"state_id": None},
     ("POST", "/api/v1/feedback"): {"search_id": SEARCH_ID, "tool_id": 1, "outcome": "called"},
     ("POST", "/api/v1/feedback/batch"): {"outcomes": [{"search_id": SEARCH_ID, "tool_id": 1, "outcome": "succeeded"}]},
@@ -190,6 +200,7 @@ TABLES = (
     "outcomes",
     "learned_states",
     "learned_requests",
+    "access_rules",
 )
 
 
@@ -214,6 +225,7 @@ def filled(
     mail_agent: int = 2,
     message: int = 4,
     state: int = 1,
+    rule: int = 1,
     server_name: str = "local.skillroute/garden",
     version: str = "latest",
 ) -> str:
@@ -223,7 +235,7 @@ def filled(
         asked = "?caller=gardener"
     ids = {"item_id": item, "skill_id": skill, "suggestion_id": suggestion, "server_id": server, "agent_id": agent}
     ids |= {"agent_skill_id": agent_skill, "digest": WATER_DIGEST}
-    ids |= {"project_id": project, "product_id": product, "message_id": message, "state_id": state}
+    ids |= {"project_id": project, "product_id": product, "message_id": message, "state_id": state, "rule_id": rule}
     named = {"server_name": quote(server_name, safe=""), "version": version}
     if path.startswith("/api/v1/mail/"):
         ids["agent_id"] = mail_agent
@@ -256,6 +268,8 @@ def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
     )
     system.receipt(f"snow{suffix}", stray, org=org, caller="gardener", no_match=True)
     state = system.learned(tool, stray, org=org, is_live=False)
+    rule = Rule(0, None, f"none{suffix}", "deny", roles=("nobody",))
+    rules = system.parts.rights.manage.create(rule, caller)
     valves = {"name": f"open_valves{suffix}", "description": "Water."}
     servers = system.parts.registry.sync("server", [{"name": f"garden{suffix}", "tools": [valves]}], caller)
     agents = system.parts.registry.sync("agent", [{"name": f"garden{suffix}", "description": "Water."}], caller)
@@ -264,6 +278,7 @@ def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
         "skill": skill,
         "suggestion": suggestion,
         "state": state,
+        "rule": rules.rule.id,
         "server": servers.outcomes[0].id,
         "server_name": f"local.skillroute/garden{suffix}",
         "version": "latest",

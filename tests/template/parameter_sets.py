@@ -26,6 +26,8 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
         "JwtOrgClaim": "tenant",
         "JwtRequireOrg": "false",
         "JwtAgentClaim": "mail_agent",
+        "JwtRolesClaim": "realm_roles",
+        "JwtGroupsClaim": "cognito:groups",
         "CorsAllowOrigins": "https://console.example.com,http://localhost:5173",
         "PublicRegistry": "true",
         "BudgetCaller": "0",

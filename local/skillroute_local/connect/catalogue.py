@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
+from skillroute.catalogue.facts import facts_of
 from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
 from skillroute.catalogue.model import ItemContent
 from skillroute.catalogue.names import name_key
@@ -213,6 +214,7 @@ def item_id(server: str, listed: Listed) -> str:
 def _record(key: str, item: IncomingItem, vector: Vector | None) -> IndexRecord:
     """Return what the index holds of an item; the payload is that of `mcp.mcp_unified_search_documents`."""
     content = item.content
+    facts = facts_of(content, ())
     payload: dict[str, Any] = {
         "db_id": int(key),
         "type": content.key.type,
@@ -224,5 +226,7 @@ def _record(key: str, item: IncomingItem, vector: Vector | None) -> IndexRecord:
         "content_hash": item.content_hash,
         "skill_keys": [],
         "primary_skill_key": None,
+        "rule_names": sorted(facts.names),
+        "hints": sorted(facts.hints),
     }
     return IndexRecord(key, vector, item.text.lexical_text, payload)

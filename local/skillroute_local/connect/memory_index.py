@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from skillroute.core.documents.collection import Collection, collections
 from skillroute.core.documents.index.points import IndexPoint, PointIndex, Scored
-from skillroute.core.documents.index.schema import Conditions, NoneOf, PointId, PointIds, Range
+from skillroute.core.documents.index.schema import Alternatives, Asked, Conditions, NoneOf, PointId, PointIds
 from skillroute.core.errors.model import IndexUnavailable
 
 if TYPE_CHECKING:
@@ -150,9 +150,11 @@ def _of_length_one(vectors: _Floats) -> _Floats:
     return scaled
 
 
-def _passes(point: IndexPoint, name: str, asked: list[str] | Range | NoneOf | PointIds) -> bool:
+def _passes(point: IndexPoint, name: str, asked: Asked) -> bool:
     if isinstance(asked, PointIds):
         return point.id in asked.ids
+    if isinstance(asked, Alternatives):
+        return asked.may_hold == any(all(_passes(point, *pair) for pair in pairs) for pairs in asked.each)
     value = point.payload.get(name)
     values = value if isinstance(value, list) else [] if value is None else [value]
     if isinstance(asked, NoneOf):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from skillroute.catalogue.annotations import only_reads as hints_read
+from skillroute.core.rights import hints
 
 from skillroute_local.connect.catalogue import Item
 
 
 def only_reads(item: Item) -> bool:
     """Return whether an item is declared to change nothing; prompts and resources never do."""
-    return item.listed.kind != "tool" or hints_read(item.listed.value.get("annotations"))
+    return hints.only_reads(item.listed.kind, item.listed.value.get("annotations"))

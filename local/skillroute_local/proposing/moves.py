@@ -9,6 +9,7 @@ from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.classification.classifiers.port import Classifier
 from skillroute.skills.classification.model import HUMAN, SkillProfile, settle
@@ -101,7 +102,7 @@ def _decided_by_classifier(
             for seen in (found[id_] for id_ in batch if id_ in found):
                 if seen.decided_by == HUMAN:
                     continue
-                assigned = AssignmentRepository(session).of_item(seen.tool.id, seen.tool.org_id)
+                assigned = AssignmentRepository(session).of_item(seen.tool.id, seen.tool.org_id, rights=EVERYTHING)
                 primary = next((assignment.skill_id for assignment in assigned if assignment.is_primary), None)
                 if primary is not None:
                     pairs.append((seen, primary))

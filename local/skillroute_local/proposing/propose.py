@@ -17,6 +17,7 @@ from skillroute.core.errors.model import Conflict
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.ranking.k_means import Matrix
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.model import NewSkill, Skill
@@ -153,7 +154,9 @@ def _items(
     while offset < total:
 
         def page(session: Session, offset: int = offset) -> tuple[int, int, list[tuple[Item, Vector | None]]]:
-            items, total = ItemRepository(session).page(ItemFilter(), org_id, limit=_PAGE, offset=offset)
+            items, total = ItemRepository(session).page(
+                ItemFilter(), org_id, limit=_PAGE, offset=offset, rights=EVERYTHING
+            )
             own = [item for item in items if item.org_id == org_id and item.is_active]
             profiles = ClassificationRepository(session).tools([item.id for item in own], model)
             vectors = {id_: profile.tool.embedding for id_, profile in profiles.items()}

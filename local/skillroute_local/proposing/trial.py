@@ -11,6 +11,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.errors.model import NotFound
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.classification.model import HUMAN
 from skillroute.skills.classification.repository import ClassificationRepository
@@ -40,7 +41,7 @@ def remember(database: Database, tool_ids: Sequence[int]) -> list[Kept]:
     def read(session: Session) -> list[Kept]:
         kept = []
         for id_, seen in ClassificationRepository(session).tools(tool_ids, None).items():
-            assigned = AssignmentRepository(session).of_item(id_, seen.tool.org_id)
+            assigned = AssignmentRepository(session).of_item(id_, seen.tool.org_id, rights=EVERYTHING)
             if seen.decided_by in (None, HUMAN) or seen.decided_hash is None or not assigned:
                 continue
             ranked = in_rank_order([Assignment(own.skill_id, own.confidence, own.reasoning) for own in assigned])

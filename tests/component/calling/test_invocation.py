@@ -20,7 +20,7 @@ from tests.builders import System
 from tests.doubles import LogRecords
 from tests.worlds.calling import DONE, ScriptedServers, behind, callable_tool
 
-ANN = Caller(org_id="acme", scopes=frozenset({Scope.SEARCH}), name="ann", agent="BlueLake")
+ANN = Caller(org_id="acme", scopes=frozenset({Scope.SEARCH}), name="ann", agent="BlueLake", groups=frozenset({"eng"}))
 Respond = Callable[[Any], tuple[int, dict[str, str], Any]]
 
 
@@ -94,7 +94,9 @@ def test_the_function_makes_the_call_for_the_same_caller(system: System, servers
 def test_an_event_says_who_calls_what_with_which_token_and_by_when() -> None:
     event = event_of(ToolCall(7, {"a": [1]}, "read", "token", "key", 3.5), ANN)
     assert json.loads(json.dumps(event)) == {
-        "caller": {"org_id": "acme", "name": "ann", "agent": "BlueLake", "scopes": ["search"]},
+        "caller": {"org_id": "acme", "name": "ann", "agent": "BlueLake", "scopes": ["search"],
+            "roles": [], "groups": ["eng"],
+        },
         "tool_id": 7, "arguments": {"a": [1]}, "form": "read", "token": "token", "key": "key", "seconds": 3.5,
     }  # fmt: skip
 

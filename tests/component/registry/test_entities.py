@@ -376,4 +376,5 @@ def test_the_index_holds_it_at_once(system: System) -> None:
             "tags": ["docs"],
             "path": "/c7",
             "name": "Context7",
+            "rule_names": ["c7", "Context7"],
         }

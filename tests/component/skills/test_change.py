@@ -13,6 +13,7 @@ from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors.model import Conflict, InvalidInput, NotFound
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.create import CreateSkill, PrepareSkill
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill
@@ -328,7 +329,7 @@ class TestTheContractsValidationRules:
 
     def test_another_organisation_does_not_see_it(self, desk: Desk) -> None:
         desk.skill("mail", ACME)
-        seen = desk.database.read(lambda s: SkillRepository(s).get("mail", UMBRELLA.org_id))
+        seen = desk.database.read(lambda s: SkillRepository(s).get("mail", UMBRELLA.org_id, rights=EVERYTHING))
         assert seen is None
 
     @pytest.mark.parametrize("bad", ["", "Mail", "1mail", "_mail", "ma-il", "ma il", "mail\n", "ä", "x" * 65])

@@ -16,6 +16,7 @@ from skillroute.core.documents.texts import EmbeddingTask
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.pool import Pool
+from skillroute.core.rights.decide import EVERYTHING
 
 from tests.doubles import in_threads
 from tests.integration.rows import (
@@ -61,7 +62,7 @@ class TestUpsert:
         [first] = put(database, item_row("a"))
         [second] = put(database, item_row("a", description="new", tags=("x",)))
         assert second == Written(first.id, created=False, is_embedded=False, is_refused=False)
-        item = database.read(lambda s: ItemRepository(s).get(first.id, None))
+        item = database.read(lambda s: ItemRepository(s).get(first.id, None, rights=EVERYTHING))
         assert item is not None
         assert (item.content.description, item.content.tags) == ("new", ("x",))
         assert item.updated_at > item.created_at
@@ -73,7 +74,7 @@ class TestUpsert:
             tags=("b", "a", 'with "quotes", {braces}'), metadata={"x": {"y": []}},
         )  # fmt: skip
         [written] = put(database, row, org="acme")
-        item = database.read(lambda s: ItemRepository(s).get(written.id, "acme"))
+        item = database.read(lambda s: ItemRepository(s).get(written.id, "acme", rights=EVERYTHING))
         assert item is not None
         assert item.content == row.content
         assert list(item.content.input_schema or {}) == ["z", "a"]
@@ -112,7 +113,10 @@ class TestUpsert:
         flat, dense = {"x": "y" * 4_000}, {"x": [[[]]] * 600}
         put(database, item_row("flat", input_schema=flat), item_row("dense", input_schema=dense))
         ids = [
-            row.id for row in database.read(lambda s: ItemRepository(s).page(ItemFilter(), None, limit=9, offset=0))[0]
+            row.id
+            for row in database.read(
+                lambda s: ItemRepository(s).page(ItemFilter(), None, limit=9, offset=0, rights=EVERYTHING)
+            )[0]
         ]
         found = [each.memory for each in database.read(lambda s: ItemRepository(s).schemas(ids, room=10_000)).values()]
         smaller, larger = sorted(found)
@@ -160,7 +164,9 @@ class TestEmbedding:
     def test_one_batch_holds_items_with_and_without(self, database: Database) -> None:
         written = put(database, item_row("a", EAST), item_row("b"))
         assert [w.is_embedded for w in written] == [True, False]
-        listed, _ = database.read(lambda s: ItemRepository(s).page(ItemFilter(), None, limit=10, offset=0))
+        listed, _ = database.read(
+            lambda s: ItemRepository(s).page(ItemFilter(), None, limit=10, offset=0, rights=EVERYTHING)
+        )
         assert sorted(item.is_embedded for item in listed) == [False, True]
 
     def test_a_late_one_is_stored_only_beside_the_text_it_was_made_of(self, database: Database, sql: Sql) -> None:
@@ -209,7 +215,9 @@ class TestReading:
         put(database, item_row("hidden"), org="umbrella")
 
         def names(where: ItemFilter, limit: int = 10, offset: int = 0) -> tuple[list[str], int]:
-            items, total = database.read(lambda s: ItemRepository(s).page(where, "acme", limit=limit, offset=offset))
+            items, total = database.read(
+                lambda s: ItemRepository(s).page(where, "acme", limit=limit, offset=offset, rights=EVERYTHING)
+            )
             return [item.content.key.name for item in items], total
 
         assert names(ItemFilter()) == (["t0", "t1", "t2", "t3", "t4", "p"], 6)

@@ -12,6 +12,7 @@ from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.pool import Pool
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import Assignment, AssignmentSource, Skill, SkillFilter, SkillKey, skill_key
@@ -168,7 +169,7 @@ class TestSkills:
     def test_what_is_created_comes_back(self, database: Database) -> None:
         new = new_skill("s", keywords=("k", "ä"), examples=("e1", "e2"), parent_domain="d", org_id="acme")
         assert database.transact(lambda s: SkillRepository(s).create(new, skill_text("s"), MODEL, EAST))
-        skill = database.read(lambda s: SkillRepository(s).get("s", "acme"))
+        skill = database.read(lambda s: SkillRepository(s).get("s", "acme", rights=EVERYTHING))
         assert isinstance(skill, Skill)
         assert (skill.keywords, skill.examples, skill.parent_domain) == (("k", "ä"), ("e1", "e2"), "d")
         assert (skill.org_id, skill.is_active, skill.tool_count) == ("acme", True, 0)
@@ -179,7 +180,7 @@ class TestSkills:
         first, second = new_skill("s", name="first"), new_skill("s", name="second")
         assert database.transact(lambda s: SkillRepository(s).create(first, skill_text("s"), None, None))
         assert not database.transact(lambda s: SkillRepository(s).create(second, skill_text("s"), None, None))
-        skill = database.read(lambda s: SkillRepository(s).get("s", None))
+        skill = database.read(lambda s: SkillRepository(s).get("s", None, rights=EVERYTHING))
         assert skill is not None
         assert skill.name == "first"
 
@@ -189,7 +190,8 @@ class TestSkills:
             new = new_skill(skill_id, org_id=org)
             database.transact(lambda s, new=new: SkillRepository(s).create(new, skill_text(new.id), None, None))  # type: ignore[misc]
         seen = [
-            database.read(lambda s, i=i: SkillRepository(s).get(i, "acme")) for i in ("everyone", "acme", "umbrella")
+            database.read(lambda s, i=i: SkillRepository(s).get(i, "acme", rights=EVERYTHING))
+            for i in ("everyone", "acme", "umbrella")
         ]  # type: ignore[misc]
         assert [skill and skill.id for skill in seen] == ["everyone", "acme", None]
 
@@ -197,27 +199,32 @@ class TestSkills:
         insert_assignment(sql, 1, "a")
         insert_assignment(sql, insert_tool(sql, "off"), "a")
         sql("UPDATE mcp.tools SET is_active = false WHERE name = 'off'")
-        skill = database.read(lambda s: SkillRepository(s).get("a", None))
+        skill = database.read(lambda s: SkillRepository(s).get("a", None, rights=EVERYTHING))
         assert skill is not None
         assert skill.tool_count == 1
 
     @pytest.mark.usefixtures("model")
     def test_a_deleted_skill_is_gone_for_everyone_who_asks(self, database: Database, sql: Sql) -> None:
         sql("UPDATE mcp.skill_categories SET is_active = false, deleted_at = now() WHERE id = 'a'")
-        assert database.read(lambda s: SkillRepository(s).get("a", None)) is None
+        assert database.read(lambda s: SkillRepository(s).get("a", None, rights=EVERYTHING)) is None
         assert database.read(lambda s: SkillRepository(s).keys()) == ["b", "c"]
         assert database.transact(lambda s: AssignmentRepository(s).keys_of_skills(["a", "b", "x"], None)) == {"b": "b"}
         assert not database.transact(lambda s: SkillRepository(s).lock("a"))
-        assert database.read(lambda s: SkillRepository(s).page(SkillFilter(), None, limit=9, offset=0))[1] == 2
+        assert (
+            database.read(lambda s: SkillRepository(s).page(SkillFilter(), None, limit=9, offset=0, rights=EVERYTHING))[
+                1
+            ]
+            == 2
+        )
         assert [task.id for task in database.read(lambda s: DOCUMENTS(s).to_embed(MODEL, limit=9))] == ["b", "c"]
 
     def test_an_item_s_skills_are_its_active_ones_surest_first(self, database: Database, sql: Sql) -> None:
         assign(database, ranked(("b", 0.9), ("a", 0.5), ("c", 0.4)))
-        item = database.read(lambda s: ItemRepository(s).get(1, None))
+        item = database.read(lambda s: ItemRepository(s).get(1, None, rights=EVERYTHING))
         assert item is not None
         assert (item.skill_ids, item.primary_skill_id) == (("b", "a", "c"), "b")
         sql("UPDATE mcp.skill_categories SET is_active = false WHERE id = 'b'")
-        item = database.read(lambda s: ItemRepository(s).get(1, None))
+        item = database.read(lambda s: ItemRepository(s).get(1, None, rights=EVERYTHING))
         assert item is not None
         assert (item.skill_ids, item.primary_skill_id) == (("a", "c"), None)
 

@@ -22,6 +22,7 @@ FUNCTIONS = ROOT / "functions"
 ARROWS = {
     "core": {"core"},
     "catalogue": {"core", "catalogue"},
+    "access": {"core", "catalogue", "access"},
     "skills": {"core", "catalogue", "skills"},
     "registry": {"core", "catalogue", "registry"},
     "search": {"core", "catalogue", "skills", "search"},
@@ -34,6 +35,7 @@ ARROWS = {
     "wiring": {
         "core",
         "catalogue",
+        "access",
         "skills",
         "registry",
         "search",

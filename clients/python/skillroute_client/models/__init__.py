@@ -1,5 +1,6 @@
 """The request and answer models."""
 
+from skillroute_client.models.access import AccessExplained, AccessRule, AccessRuleWritten, SeenOfServer
 from skillroute_client.models.agent_skills import (
     AgentSkillAnswer,
     AgentSkillFile,
@@ -100,6 +101,9 @@ from skillroute_client.models.written import (
 )
 
 __all__ = [
+    "AccessExplained",
+    "AccessRule",
+    "AccessRuleWritten",
     "Agent",
     "AgentMatch",
     "AgentSkill",
@@ -170,6 +174,7 @@ __all__ = [
     "ReviewedSuggestion",
     "SearchAnswer",
     "SearchMetadata",
+    "SeenOfServer",
     "Server",
     "ServerMatch",
     "ShownTool",

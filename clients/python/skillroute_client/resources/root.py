@@ -20,6 +20,7 @@ from skillroute_client.models.status import Health, Verification
 from skillroute_client.models.written import Imported
 from skillroute_client.operations import Resource, operation, paged
 from skillroute_client.pages import Listing
+from skillroute_client.resources.access import Access
 from skillroute_client.resources.agent_skills import AgentSkills
 from skillroute_client.resources.catalogue import Agents, Servers, Tools
 from skillroute_client.resources.learning import Learning
@@ -212,6 +213,11 @@ class Root(Resource[M]):
     def agents(self) -> Agents[M]:
         """A2A agents."""
         return Agents(self._engine)
+
+    @cached_property
+    def access(self) -> Access[M]:
+        """Rules of access."""
+        return Access(self._engine)
 
     @cached_property
     def learning(self) -> Learning[M]:

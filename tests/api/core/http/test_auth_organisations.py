@@ -31,7 +31,19 @@ BODIES_OF_LISTS: dict[Route, Any] = {
 }
 """What makes the searches answer with all that the caller may see."""
 NOBODYS = dict.fromkeys(
-    ("item", "suggestion", "server", "agent", "agent_skill", "project", "product", "mail_agent", "message", "state"),
+    (
+        "item",
+        "suggestion",
+        "server",
+        "agent",
+        "agent_skill",
+        "project",
+        "product",
+        "mail_agent",
+        "message",
+        "state",
+        "rule",
+    ),
     2**40,
 ) | {"skill": "nobodys", "server_name": "local.skillroute/nobodys", "version": "latest"}
 
@@ -158,7 +170,8 @@ def test_every_list_and_search_shows_what_is_global_and_the_callers_own(
 
     def seen(method: str, path: str, within: str, pick: str) -> set[str]:
         query = "&query=water" if path.startswith("/api/v1/search/") else ""
-        route = (method, f"{path}?limit=50{query}" if method == "GET" else path)
+        paged = method == "GET" and path != "/api/v1/access/rules"
+        route = (method, f"{path}?limit=50{query}" if paged else path)
         body = BODIES_OF_LISTS.get((method, path))
         answer = client.request(*route, headers=bearer(OURS.sign(claims("admin", org))), json=body)
         assert answer.status_code == 200, answer.text
@@ -168,6 +181,7 @@ def test_every_list_and_search_shows_what_is_global_and_the_callers_own(
         return {(row if pick in row else row["server"])[pick].rpartition("_")[2] for row in rows}
 
     lists = {
+        ("GET", "/api/v1/access/rules", ""): "name",
         ("GET", "/api/v1/tools", ""): "name",
         ("GET", "/api/v1/skills", ""): "id",
         ("GET", "/api/v1/skills/suggestions", ""): "suggested_name",

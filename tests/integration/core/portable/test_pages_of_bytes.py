@@ -10,6 +10,7 @@ from skillroute.catalogue import repository as items
 from skillroute.catalogue.model import ItemFilter
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.mail import lists as mail
 from skillroute.mail.model import MessageFilter
 from skillroute.mail.repository import MailRepository
@@ -24,8 +25,10 @@ Read = Callable[[Session, int], tuple[Sequence[Any], int]]
 LONG = "x" * 400
 
 LISTS: dict[str, Read] = {
-    "items": lambda s, offset: ItemRepository(s).page(ItemFilter(), None, limit=100, offset=offset),
-    "servers": lambda s, offset: RegistryRepository(s).page(EntityFilter("server"), None, limit=100, offset=offset),
+    "items": lambda s, offset: ItemRepository(s).page(ItemFilter(), None, limit=100, offset=offset, rights=EVERYTHING),
+    "servers": lambda s, offset: RegistryRepository(s).page(
+        EntityFilter("server"), None, limit=100, offset=offset, rights=EVERYTHING
+    ),
     "messages": lambda s, offset: MailRepository(s).messages(MessageFilter(), None, None, limit=100, offset=offset),
     "mail agents": lambda s, offset: MailRepository(s).agents(None, None, limit=100, offset=offset),
     "products": lambda s, offset: MailRepository(s).products(None, None, limit=100, offset=offset),
@@ -86,10 +89,10 @@ def test_a_row_that_is_larger_than_a_page_is_read_alone(
 
 
 def test_items_by_their_ids_are_read_in_that_order_until_there_is_no_room(filled: Database) -> None:
-    rows, _ = filled.read(lambda s: ItemRepository(s).page(ItemFilter(), None, limit=1, offset=0))
+    rows, _ = filled.read(lambda s: ItemRepository(s).page(ItemFilter(), None, limit=1, offset=0, rights=EVERYTHING))
     first = rows[0].id
     ids = [first + 3, first, first + 3, first + 99, first + 1, first + 2]
-    found, without_room = filled.read(lambda s: ItemRepository(s).some(ids, None))
+    found, without_room = filled.read(lambda s: ItemRepository(s).some(ids, None, rights=EVERYTHING))
     assert [item.id for item in found] == [first + 3, first]
     assert without_room == [first + 1, first + 2]
-    assert found[1] == filled.read(lambda s: ItemRepository(s).get(first, None))
+    assert found[1] == filled.read(lambda s: ItemRepository(s).get(first, None, rights=EVERYTHING))

@@ -410,11 +410,11 @@ class TestPool:
         page: dict[str, object] = {**anything, **Order("id").params(), "limit": 10, "max_bytes": 10**6}
         # WHEN
         with pytest.raises(ValueError, match="digits"):
-            getattr(pool, unit)(lambda connection: connection.run("list_items", offset=0, **page))
+            getattr(pool, unit)(lambda connection: connection.run("list_items", offset=0, **page, rights=None))
         # THEN what is asked next gets its own answer, not the rest of that one
         assert pool._idle == []
         assert pool.read(count_skills) == 0
-        assert [row[0] for row in pool.read(lambda c: c.run("list_items", offset=1, **page))] == ids[1:]
+        assert [row[0] for row in pool.read(lambda c: c.run("list_items", offset=1, **page, rights=None))] == ids[1:]
 
     def test_times_are_in_utc_whatever_the_zone_of_the_database(self, database_url: str, sql: Sql) -> None:
         # GIVEN
@@ -424,7 +424,7 @@ class TestPool:
         item = insert_tool(sql, "a")
         # WHEN
         pool = Pool(database_url)
-        created_at, updated_at = pool.read(lambda c: c.run("get_item", id=item, org_id=None))[0][-2:]
+        created_at, updated_at = pool.read(lambda c: c.run("get_item", id=item, org_id=None, rights=None))[0][-2:]
         pool.close()
         # THEN
         for moment in (created_at, updated_at):

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.core.postgres import converters
 from skillroute.core.postgres.pool import Pool
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.skills.repository import SkillRepository
 
 from tests.integration.rows import Sql, new_skill, skill_text
@@ -78,7 +79,7 @@ def test_the_pool_reads_with_them(emptied_database_url: str) -> None:
         new = new_skill("s", examples=examples)
         database.transact(lambda session: SkillRepository(session).create(new, skill_text("s"), None, None))
         # WHEN it is read
-        skill = database.read(lambda session: SkillRepository(session).get("s", None))
+        skill = database.read(lambda session: SkillRepository(session).get("s", None, rights=EVERYTHING))
         adapters = pool.read(lambda connection: connection._native.pg_types)
     finally:
         pool.close()

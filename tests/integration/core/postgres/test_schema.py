@@ -42,6 +42,7 @@ _GENERATION = "INSERT INTO mcp.index_generations (index_name, generation, model,
 _OF_I = "('i', 1, 'm', 2, gen_random_uuid(),"
 _CLASSIFIED = "INSERT INTO mcp.tool_classifications (tool_id, input_hash, classifier) VALUES "
 
+_RULE = "INSERT INTO mcp.access_rules (org_id, name, effect, hints) VALUES ({org}, '{name}', '{effect}', '{hints}')"
 _AGENT_SKILL = (
     "INSERT INTO mcp.agent_skills (org_id, path, name, description, frontmatter, content_hash) "
     "VALUES ({org}, '{path}', 'a', '', '{{}}', '')"
@@ -281,6 +282,13 @@ REFUSED = [
     ("INSERT INTO mcp.mail_recipients VALUES (4, 'from', 0, 2)", "mail_recipients_role_known"),
     ("INSERT INTO mcp.mail_recipients VALUES (9, 'cc', 0, 2)", "mail_recipients_message_id_fkey"),
     ("INSERT INTO mcp.mail_recipients VALUES (4, 'cc', 0, 9)", "mail_recipients_agent_id_fkey"),
+    (_RULE.format(org="NULL", name="n", effect="maybe", hints="{}"), "access_rules_effect_known"),
+    (_RULE.format(org="NULL", name="", effect="deny", hints="{}"), "access_rules_name_length"),
+    (_RULE.format(org="''", name="n", effect="deny", hints="{}"), "access_rules_org_not_blank"),
+    (_RULE.format(org="NULL", name="n", effect="deny", hints="{safe}"), "access_rules_hints_known"),
+    ("INSERT INTO mcp.access_rules (id, name, effect) OVERRIDING SYSTEM VALUE "
+     "VALUES (1, 'n', 'deny'), (1, 'n', 'deny')",
+     "access_rules_pkey"),
     (_AGENT_SKILL.format(org="NULL", path="x/a"), "agent_skills_key"),
     (_AGENT_SKILL.format(org="''", path="a"), "agent_skills_org_not_blank"),
     (_AGENT_SKILL.format(org="NULL", path="x/ba"), "agent_skills_path_ends_in_name"),

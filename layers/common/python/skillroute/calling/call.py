@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Literal
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from skillroute.calling.model import (
 )
 from skillroute.calling.servers import CallableServers, NotCallable, Target
 from skillroute.catalogue.access import visible_item
-from skillroute.catalogue.annotations import only_reads
+from skillroute.catalogue.facts import facts_of_item
 from skillroute.catalogue.model import Item
 from skillroute.core.caller import Caller
 from skillroute.core.errors import outage
@@ -28,6 +29,8 @@ from skillroute.core.errors.model import DependencyUnavailable, NotFound
 from skillroute.core.observability import Metric, count, logger, observe_ms
 from skillroute.core.outbound.credentials import Credentials, Identities, LoginNeeded
 from skillroute.core.postgres.database import Database
+from skillroute.core.rights.decide import EVERYTHING, Rights
+from skillroute.core.rights.hints import only_reads
 
 Form = Literal["any", "read"]
 
@@ -80,6 +83,8 @@ class CallTool:
     Parameters
     ----------
     database : Database
+    rights_of : callable
+        Returns the rights of a caller as they are now. Raises `DatabaseUnavailable`.
     servers : CallableServers
     identities : Identities
     remote : RemoteTools
@@ -91,6 +96,7 @@ class CallTool:
     def __init__(
         self,
         database: Database,
+        rights_of: Callable[[Caller], Rights],
         servers: CallableServers,
         identities: Identities,
         remote: RemoteTools,
@@ -98,6 +104,7 @@ class CallTool:
         limits: Limits,
     ) -> None:
         self._database = database
+        self._rights_of = rights_of
         self._servers = servers
         self._identities = identities
         self._remote = remote
@@ -116,7 +123,7 @@ class CallTool:
             return failed(str(refused))
         except NotFound:
             outcome = "not_found"
-            return failed(f"no tool has the id {call.tool_id}: search_tools finds tools with their ids")
+            return failed(_unknown(call))
         except DependencyUnavailable as error:
             outage.note(error)
             outcome = "unavailable"
@@ -156,13 +163,17 @@ class CallTool:
 
     def _found(self, call: ToolCall, caller: Caller) -> tuple[Item, Target]:
         """Return the tool and where it is called. Raises `_Refused`, `NotFound` and `DependencyUnavailable`."""
-        item = self._database.read(lambda session: visible_item(session, call.tool_id, caller))
+        # Read without rules, which are asked afterwards: searches and lists go by the same ones in another way.
+        organisation = replace(caller, rights=EVERYTHING)
+        item = self._database.read(lambda session: visible_item(session, call.tool_id, organisation))
+        if not self._rights_of(caller).allows(facts_of_item(item)).allowed:
+            raise _Refused("denied", _unknown(call))
         kind, name = item.content.key.type, item.content.key.name
         if not item.is_active:
             raise _Refused("switched_off", f"the tool {name!r} is switched off")
         if kind != "tool":
             raise _Refused("not_a_tool", f"{name!r} is a {kind}, which is not called: its server gives it")
-        if call.form == "read" and not only_reads(item.content.annotations):
+        if call.form == "read" and not only_reads(kind, item.content.annotations):
             raise _Refused(
                 "not_read_only",
                 f"{name!r} is not declared to change nothing, and call_tool_read calls no other tools: "
@@ -239,6 +250,11 @@ class CallTool:
             self._in_flight.end(place)
         except DependencyUnavailable as error:
             outage.note(error)
+
+
+def _unknown(call: ToolCall) -> str:
+    """Return the same for a tool that is not there, and for one that the caller may not call: it does not see it."""
+    return f"no tool has the id {call.tool_id}: search_tools finds tools with their ids"
 
 
 def _session_key(caller: Caller) -> str:

@@ -32,10 +32,17 @@ class CallerOfCall(BaseModel):
     name: str | None = None
     agent: str | None = None
     scopes: frozenset[Scope] = frozenset()
+    roles: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
 
     def caller(self) -> Caller:
-        """Return it as use cases know it."""
-        return Caller(org_id=self.org_id, name=self.name, agent=self.agent, scopes=self.scopes)
+        """Return it as use cases know it. Its rights are looked up where the call is made."""
+        return Caller(**dict(self))
+
+    @classmethod
+    def of(cls, caller: Caller) -> CallerOfCall:
+        """Return a caller as an event has it."""
+        return cls(**{name: getattr(caller, name) for name in cls.model_fields})
 
 
 class CallEvent(BaseModel):
@@ -58,9 +65,8 @@ class CallEvent(BaseModel):
 
 def event_of(call: ToolCall, caller: Caller) -> JsonObject:
     """Return the event that has a call made for a caller."""
-    who = CallerOfCall(org_id=caller.org_id, name=caller.name, agent=caller.agent, scopes=caller.scopes)
     event = CallEvent(
-        caller=who,
+        caller=CallerOfCall.of(caller),
         tool_id=call.tool_id,
         arguments=call.arguments,
         form=call.form,

@@ -12,7 +12,7 @@ from skillroute.core.postgres.database import Session
 
 def visible_item(session: Session, item_id: int, caller: Caller) -> Item:
     """Return an item. Raises `NotFound`, also when it is another organisation's."""
-    return visible(ItemRepository(session).get(item_id, caller.org_id), "item", item_id)
+    return visible(ItemRepository(session).get(item_id, caller.org_id, rights=caller.rights), "item", item_id)
 
 
 def locked_item(session: Session, item_id: int, caller: Caller, expected: Expected | None) -> Item:

@@ -43,7 +43,7 @@ class DeleteItems:
             first.setdefault(id_, place)
 
         def delete(session: Session) -> list[Deleted]:
-            found = ItemRepository(session).named(list(first), caller.org_id)
+            found = ItemRepository(session).named(list(first), caller.org_id, rights=caller.rights)
             outcomes = {outcome.id: outcome for outcome in self._delete(session, list(first), found, caller)}
             return [
                 outcomes[id_] if first[id_] == place else Deleted(id_, None, _again(place, first[id_]))

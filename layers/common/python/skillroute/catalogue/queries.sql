@@ -90,8 +90,8 @@ SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, 
        t.tags, t.metadata, t.requests, t.content_hash, t.is_active, t.is_switched_off,
        (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
-FROM mcp.items_seen_by(:org_id::text) t
-CROSS JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text) k
+FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) t
+CROSS JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text, :rights::jsonb) k
 WHERE t.id = :id::bigint
 
 -- name: get_items
@@ -105,12 +105,12 @@ FROM (
         octet_length(description) + octet_length(metadata::text) + coalesce(octet_length(input_schema::text), 0)
         + coalesce(octet_length(output_schema::text), 0) + coalesce(octet_length(annotations::text), 0)
         + coalesce(octet_length(requests::text), 0)) OVER in_order AS upto
-    FROM mcp.items_seen_by(:org_id::text) t
+    FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) t
     WHERE t.id = ANY (:ids::bigint[]) AND t.is_active
     WINDOW in_order AS (ORDER BY array_position(:ids::bigint[], t.id) ROWS UNBOUNDED PRECEDING)
 ) page
 LEFT JOIN mcp.tools t ON t.id = page.id AND (page.nth = 1 OR page.upto <= :max_bytes::bigint)
-LEFT JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text) k ON true
+LEFT JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text, :rights::jsonb) k ON true
 ORDER BY page.nth
 
 -- name: list_items
@@ -127,7 +127,7 @@ FROM (
         + coalesce(octet_length(output_schema::text), 0) + coalesce(octet_length(annotations::text), 0)
         + coalesce(octet_length(requests::text), 0)) OVER in_order AS upto
     FROM (
-        SELECT t.* FROM mcp.items_seen_by(:org_id::text) t
+        SELECT t.* FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) t
         WHERE (:type::text IS NULL OR t.type = :type::text)
           AND (:server::text IS NULL OR t.server = :server::text)
           AND (:name::text IS NULL OR t.name = :name::text)
@@ -136,7 +136,7 @@ FROM (
           AND (:updated_since::timestamptz IS NULL OR t.updated_at >= :updated_since::timestamptz)
           AND (:skill_id::text IS NULL OR EXISTS (
                 SELECT FROM mcp.tool_skill_assignments a
-                JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key AND c.is_active
+                JOIN mcp.skills_seen_by(:org_id::text, :rights::jsonb) c ON c.key = a.skill_key AND c.is_active
                 WHERE a.tool_id = t.id AND c.id = ANY (string_to_array(:skill_id::text, ',')) AND (c.org_id IS NULL OR c.org_id = t.org_id)))
           AND CASE WHEN :after_id::bigint IS NULL THEN true
                    WHEN :sort::text = 'name' AND :is_descending::boolean THEN (t.name, t.id) < (:after_text::text, :after_id::bigint)
@@ -156,7 +156,7 @@ FROM (
     WINDOW in_order AS (ROWS UNBOUNDED PRECEDING)
 ) page
 JOIN mcp.tools t ON t.id = page.id
-CROSS JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text) k
+CROSS JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text, :rights::jsonb) k
 WHERE page.nth = 1 OR page.upto <= :max_bytes::bigint
 ORDER BY page.nth
 
@@ -170,7 +170,7 @@ SELECT count(*), count(*) FILTER (WHERE
          WHEN :sort::text = 'updated_at' THEN (t.updated_at, t.id) > (:after_time::timestamptz, :after_id::bigint)
          WHEN :is_descending::boolean THEN t.id < :after_id::bigint
          ELSE t.id > :after_id::bigint END)
-FROM mcp.items_seen_by(:org_id::text) t
+FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) t
 WHERE (:type::text IS NULL OR t.type = :type::text)
   AND (:server::text IS NULL OR t.server = :server::text)
   AND (:name::text IS NULL OR t.name = :name::text)
@@ -179,11 +179,11 @@ WHERE (:type::text IS NULL OR t.type = :type::text)
   AND (:updated_since::timestamptz IS NULL OR t.updated_at >= :updated_since::timestamptz)
   AND (:skill_id::text IS NULL OR EXISTS (
         SELECT FROM mcp.tool_skill_assignments a
-        JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key AND c.is_active
+        JOIN mcp.skills_seen_by(:org_id::text, :rights::jsonb) c ON c.key = a.skill_key AND c.is_active
         WHERE a.tool_id = t.id AND c.id = ANY (string_to_array(:skill_id::text, ',')) AND (c.org_id IS NULL OR c.org_id = t.org_id)))
 
 -- name: item_counts
-SELECT type, count(*) FROM mcp.items_seen_by(:org_id::text) WHERE is_active GROUP BY type ORDER BY type
+SELECT type, count(*) FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) WHERE is_active GROUP BY type ORDER BY type
 
 -- name: delete_item
 -- An organisation deletes its own items, nobody else's and no global one.
@@ -191,7 +191,7 @@ DELETE FROM mcp.tools WHERE id = :id::bigint AND {{own org_id}}
 RETURNING id
 
 -- name: items_by_id
-SELECT id, org_id, server, type, name FROM mcp.items_seen_by(:org_id::text) WHERE id = ANY (:ids::bigint[])
+SELECT id, org_id, server, type, name FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) WHERE id = ANY (:ids::bigint[])
 
 -- name: items_of_server
 -- An organisation's own, one more than asked for where there are more.

@@ -24,13 +24,17 @@ class ReadItems:
     def page(self, where: ItemFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Item], int]:
         """Return a page of the items that the caller sees, by id, and how many there are in all."""
         return self._database.read(
-            lambda session: ItemRepository(session).page(where, caller.org_id, limit=limit, offset=offset)
+            lambda session: ItemRepository(session).page(
+                where, caller.org_id, limit=limit, offset=offset, rights=caller.rights
+            )
         )
 
     def listed(self, where: ItemFilter, caller: Caller, order: Order, *, limit: int, offset: int) -> Listed[Item]:
         """Return a page of the items that the caller sees, in an order, and how many there are."""
         return self._database.read(
-            lambda session: ItemRepository(session).listed(where, caller.org_id, order, limit=limit, offset=offset)
+            lambda session: ItemRepository(session).listed(
+                where, caller.org_id, order, limit=limit, offset=offset, rights=caller.rights
+            )
         )
 
     def get(self, item_id: int, caller: Caller) -> Item:
@@ -42,11 +46,13 @@ class ReadItems:
 
         Ids of others are left out. One statement reads them, as many as an answer may have bytes.
         """
-        return self._database.read(lambda session: ItemRepository(session).some(item_ids, caller.org_id))
+        return self._database.read(
+            lambda session: ItemRepository(session).some(item_ids, caller.org_id, rights=caller.rights)
+        )
 
     def counts(self, caller: Caller) -> dict[ItemType, int]:
         """Return how many active items of each type the caller sees; types of which there are none are left out."""
-        return self._database.read(lambda session: ItemRepository(session).counts(caller.org_id))
+        return self._database.read(lambda session: ItemRepository(session).counts(caller.org_id, rights=caller.rights))
 
 
 class Catalogue(ReadItems):

@@ -28,6 +28,7 @@ from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.views import VIEW_WEIGHTS, Refusal
 from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Session
+from skillroute.core.rights.decide import Rights
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,29 +136,47 @@ class ItemRepository:
         names = sorted(servers - {""})
         return dict(self._run("server_texts", org_id=org_id, names=names)) if names else {}
 
-    def get(self, item_id: int, org_id: str | None) -> Item | None:
-        rows = self._run("get_item", id=item_id, org_id=org_id)
+    def get(
+        self,
+        item_id: int,
+        org_id: str | None,
+        *,
+        rights: Rights,
+    ) -> Item | None:
+        rows = self._run("get_item", id=item_id, org_id=org_id, rights=rights.as_json())
         return to_item(rows[0]) if rows else None
 
     def lock(self, item_id: int, org_id: str | None) -> None:
         """Lock an item of exactly this organisation to the end of the transaction, if there is one."""
         self._run("lock_item", id=item_id, org_id=org_id)
 
-    def some(self, item_ids: Sequence[int], org_id: str | None) -> tuple[list[Item], list[int]]:
+    def some(self, item_ids: Sequence[int], org_id: str | None, *, rights: Rights) -> tuple[list[Item], list[int]]:
         """Return the active items of these ids, in their order, and the ids of those that had no room."""
-        rows = self._run("get_items", ids=list(item_ids), org_id=org_id, max_bytes=PAGE_BYTES)
+        rows = self._run("get_items", ids=list(item_ids), org_id=org_id, rights=rights.as_json(), max_bytes=PAGE_BYTES)
         found = [to_item(item) for _, *item in rows if item[0] is not None]
         return found, [id_ for id_, *item in rows if item[0] is None]
 
-    def page(self, where: ItemFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Item], int]:
+    def page(
+        self, where: ItemFilter, org_id: str | None, *, limit: int, offset: int, rights: Rights
+    ) -> tuple[list[Item], int]:
         """Return a page by id, and how many items there are in all."""
-        listed = self.listed(where, org_id, Order("id"), limit=limit, offset=offset)
+        listed = self.listed(where, org_id, Order("id"), limit=limit, offset=offset, rights=rights)
         return list(listed.rows), listed.total
 
-    def listed(self, where: ItemFilter, org_id: str | None, order: Order, *, limit: int, offset: int) -> Listed[Item]:
+    def listed(
+        self,
+        where: ItemFilter,
+        org_id: str | None,
+        order: Order,
+        *,
+        limit: int,
+        offset: int,
+        rights: Rights,
+    ) -> Listed[Item]:
         """Return a page in an order (`id`, `name` or `updated_at`), and how many items there are."""
         conditions = {
             "org_id": org_id,
+            "rights": rights.as_json(),
             "type": where.type,
             "server": where.server,
             "name": where.name,
@@ -172,9 +191,14 @@ class ItemRepository:
         rows = self._run("list_items", **conditions, limit=limit, offset=offset, max_bytes=PAGE_BYTES)
         return Listed([to_item(row) for row in rows], total, behind - offset)
 
-    def counts(self, org_id: str | None) -> dict[ItemType, int]:
+    def counts(
+        self,
+        org_id: str | None,
+        *,
+        rights: Rights,
+    ) -> dict[ItemType, int]:
         """Return how many active items of each type there are."""
-        return dict(self._run("item_counts", org_id=org_id))
+        return dict(self._run("item_counts", org_id=org_id, rights=rights.as_json()))
 
     def delete(self, item_id: int, org_id: str | None) -> bool:
         """Delete an item of exactly this organisation; False when there is none."""
@@ -184,9 +208,12 @@ class ItemRepository:
         """Switch an item of exactly this organisation off or on; its server is locked, and enabled."""
         self._run("switch_item", id=item_id, org_id=org_id, is_switched_off=is_switched_off)
 
-    def named(self, item_ids: Sequence[int], org_id: str | None) -> dict[int, NamedItem]:
+    def named(self, item_ids: Sequence[int], org_id: str | None, *, rights: Rights) -> dict[int, NamedItem]:
         """Return what names the items of these ids that the organisation sees."""
-        return {row[0]: to_named(row) for row in self._run("items_by_id", ids=list(item_ids), org_id=org_id)}
+        return {
+            row[0]: to_named(row)
+            for row in self._run("items_by_id", ids=list(item_ids), org_id=org_id, rights=rights.as_json())
+        }
 
     def of_server(self, server: str, type_: ItemType | None, org_id: str | None, *, limit: int) -> dict[int, NamedItem]:
         """Return what names an organisation's own items of a server, the oldest first."""

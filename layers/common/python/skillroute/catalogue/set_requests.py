@@ -16,6 +16,7 @@ from skillroute.core.bulk.write import Diff, Stored, Vectors, Writer, write_many
 from skillroute.core.caller import Caller
 from skillroute.core.errors.model import InvalidInput, NotFound
 from skillroute.core.postgres.database import Session
+from skillroute.core.rights.decide import EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class SetRequests:
         """Return the organisation's own items of these ids, those that are switched off as well."""
 
         def read(session: Session) -> dict[int, Item]:
-            found = (ItemRepository(session).get(item_id, org_id) for item_id in item_ids)
+            found = (ItemRepository(session).get(item_id, org_id, rights=EVERYTHING) for item_id in item_ids)
             return {item.id: item for item in found if item is not None and item.org_id == org_id}
 
         return self.writer.database.read(read)

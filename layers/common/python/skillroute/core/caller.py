@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from skillroute.core.rights.decide import EVERYTHING, Rights
+
 
 class Scope(StrEnum):
     """The rights that a token may have. `ADMIN` includes all of them."""
@@ -26,6 +28,9 @@ class Caller:
     scopes: frozenset[Scope] = frozenset()
     name: str | None = None  # the token's subject, for the record of who decided
     agent: str | None = None  # the mail agent that the token speaks for: its projects' mail is what the caller may see
+    roles: frozenset[str] = frozenset()  # those that rules of access name, and groups (docs/access.md)
+    groups: frozenset[str] = frozenset()
+    rights: Rights = EVERYTHING  # the rules about it, looked up where a request comes in (core/rights)
 
     def may(self, scope: Scope) -> bool:
         """Return whether the token allows `scope`."""

@@ -27,8 +27,9 @@ class _Known(NamedTuple, Generic[T]):
 class Remembered(Generic[T]):
     """Asks again only after a change of any document of some collections.
 
-    To count 20,000 tools takes 90 ms, to look whether something changed 0.3. Each organisation has an entry of its own,
-    and those who have none share another: what is remembered depends on nothing else, unless `key` names more.
+    To count 20,000 tools takes 90 ms, to look whether something changed 0.3. Each organisation has an entry of its own
+    for each rights of its callers, and those who have none share others: what is remembered depends on nothing else,
+    unless `key` names more.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ class Remembered(Generic[T]):
         ask: Callable[[Caller], T],
         feed: ChangeFeed,
         collections: frozenset[Collection],
-        key: Callable[[Caller], Hashable] = lambda caller: caller.org_id,
+        key: Callable[[Caller], Hashable] = lambda caller: (caller.org_id, caller.rights),
     ) -> None:
         self._ask = ask
         self._feed = feed

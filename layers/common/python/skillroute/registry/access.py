@@ -12,7 +12,9 @@ from skillroute.registry.repository import RegistryRepository
 
 def visible_entity(session: Session, kind: EntityKind, entity_id: int, caller: Caller) -> Entity:
     """Return a server or an agent. Raises `NotFound`, also when it is another organisation's."""
-    return visible(RegistryRepository(session).get(kind, entity_id, caller.org_id), kind, entity_id)
+    return visible(
+        RegistryRepository(session).get(kind, entity_id, caller.org_id, rights=caller.rights), kind, entity_id
+    )
 
 
 def locked_entity(

@@ -7,6 +7,6 @@ REGISTRY_DOCUMENTS = COLLECTION = Collection(
     CountedAs(3, "entities", "servers and agents", "Servers and agents."),
     place=3,
     short="registry",
-    filtered_by=("kind", "is_enabled", "tags"),
+    filtered_by=("kind", "is_enabled", "tags", "rule_names"),
     row_fields=frozenset({"entity_id", "path"}),
 )

@@ -121,7 +121,7 @@ FOR UPDATE
 -- name: get_entity
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
        e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
-       (SELECT count(*) FROM mcp.tools t
+       (SELECT count(*) FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) t
         WHERE t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id))
           AND t.type = 'tool' AND NOT t.is_switched_off
           AND (t.is_active OR NOT e.is_enabled)
@@ -129,7 +129,7 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabili
        array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id AND EXISTS (
                  SELECT FROM mcp.tools t WHERE t.server = n.server AND t.org_id IS NOT DISTINCT FROM n.org_id)
              ORDER BY n.server COLLATE "C")
-FROM mcp.entities_seen_by(:org_id::text) e
+FROM mcp.entities_seen_by(:org_id::text, :rights::jsonb) e
 WHERE e.id = :id::bigint AND e.kind = :kind
 
 -- name: list_entities
@@ -137,7 +137,7 @@ WHERE e.id = :id::bigint AND e.kind = :kind
 -- Cut by rows, then by bytes, and ordered as `list_items` is.
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
        e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
-       (SELECT count(*) FROM mcp.tools t
+       (SELECT count(*) FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) t
         WHERE t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id))
           AND t.type = 'tool' AND NOT t.is_switched_off
           AND (t.is_active OR NOT e.is_enabled)
@@ -149,7 +149,7 @@ FROM (
     SELECT id, row_number() OVER in_order AS nth,
            sum(octet_length(description) + octet_length(skills::text) + octet_length(document::text)) OVER in_order AS upto
     FROM (
-        SELECT e.* FROM mcp.entities_seen_by(:org_id::text) e
+        SELECT e.* FROM mcp.entities_seen_by(:org_id::text, :rights::jsonb) e
         WHERE e.kind = :kind
           AND (:path::text IS NULL OR e.path = :path::text)
           AND (:tag::text IS NULL OR :tag::text = ANY (e.tag_keys))
@@ -192,7 +192,7 @@ SELECT count(*), count(*) FILTER (WHERE
          WHEN :sort::text = 'updated_at' THEN (e.updated_at, e.id) > (:after_time::timestamptz, :after_id::bigint)
          WHEN :is_descending::boolean THEN e.id < :after_id::bigint
          ELSE e.id > :after_id::bigint END)
-FROM mcp.entities_seen_by(:org_id::text) e
+FROM mcp.entities_seen_by(:org_id::text, :rights::jsonb) e
 WHERE e.kind = :kind
   AND (:path::text IS NULL OR e.path = :path::text)
   AND (:tag::text IS NULL OR :tag::text = ANY (e.tag_keys))

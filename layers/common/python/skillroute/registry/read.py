@@ -23,13 +23,17 @@ class Registry:
     def page(self, where: EntityFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Entity], int]:
         """Return a page of the entities that the caller sees, by path, and how many there are in all."""
         return self._database.read(
-            lambda session: RegistryRepository(session).page(where, caller.org_id, limit=limit, offset=offset)
+            lambda session: RegistryRepository(session).page(
+                where, caller.org_id, limit=limit, offset=offset, rights=caller.rights
+            )
         )
 
     def listed(self, where: EntityFilter, caller: Caller, order: Order, *, limit: int, offset: int) -> Listed[Entity]:
         """Return a page of the entities that the caller sees, in an order, and how many there are."""
         return self._database.read(
-            lambda session: RegistryRepository(session).listed(where, caller.org_id, order, limit=limit, offset=offset)
+            lambda session: RegistryRepository(session).listed(
+                where, caller.org_id, order, limit=limit, offset=offset, rights=caller.rights
+            )
         )
 
     def get(self, kind: EntityKind, entity_id: int, caller: Caller) -> Entity:

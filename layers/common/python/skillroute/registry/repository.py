@@ -13,6 +13,7 @@ from skillroute.core.answer_size import PAGE_BYTES
 from skillroute.core.documents.checks import Finding
 from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Session
+from skillroute.core.rights.decide import Rights
 from skillroute.registry.model import AgentSkill, Entity, EntityContent, EntityFilter, EntityKind, ServerTool, tag_key
 from skillroute.registry.text import EntityText, Place, PlacedWords
 
@@ -71,22 +72,32 @@ class RegistryRepository:
         # It is there: ON CONFLICT has locked it, though there was nothing to write.
         return EntityWritten(self._run("lock_entity", **key)[0][0], created=False, changed=False)
 
-    def get(self, kind: EntityKind, entity_id: int, org_id: str | None) -> Entity | None:
-        rows = self._run("get_entity", kind=kind, id=entity_id, org_id=org_id)
+    def get(self, kind: EntityKind, entity_id: int, org_id: str | None, *, rights: Rights) -> Entity | None:
+        rows = self._run("get_entity", kind=kind, id=entity_id, org_id=org_id, rights=rights.as_json())
         return to_entity(rows[0]) if rows else None
 
-    def page(self, where: EntityFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Entity], int]:
+    def page(
+        self, where: EntityFilter, org_id: str | None, *, limit: int, offset: int, rights: Rights
+    ) -> tuple[list[Entity], int]:
         """Return a page by path, then id, and how many entities there are in all."""
-        listed = self.listed(where, org_id, Order("path"), limit=limit, offset=offset)
+        listed = self.listed(where, org_id, Order("path"), limit=limit, offset=offset, rights=rights)
         return list(listed.rows), listed.total
 
     def listed(
-        self, where: EntityFilter, org_id: str | None, order: Order, *, limit: int, offset: int
+        self,
+        where: EntityFilter,
+        org_id: str | None,
+        order: Order,
+        *,
+        limit: int,
+        offset: int,
+        rights: Rights,
     ) -> Listed[Entity]:
         """Return a page in an order (`path`, `name`, `id` or `updated_at`), and how many entities there are."""
         conditions = {
             "kind": where.kind,
             "org_id": org_id,
+            "rights": rights.as_json(),
             "path": where.path,
             "tag": None if where.tag is None else tag_key(where.tag),
             "is_enabled": where.is_enabled,

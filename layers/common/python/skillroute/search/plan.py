@@ -10,6 +10,7 @@ from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
+from skillroute.core.rights.conditions import seen_items, seen_skills
 from skillroute.search.candidates.clauses import clauses
 from skillroute.search.candidates.server_names import spellings
 from skillroute.search.model import (
@@ -64,13 +65,17 @@ def skill_limit(ranking: RankBy, request: SearchRequest) -> int:
 def skills_where(caller: Caller) -> IndexFilter:
     """Return the condition of a skill search: of two skills of one id, an organisation sees its own (decision 29)."""
     seen = visible_to(caller).any_of
-    return IndexFilter(seen, none_of={} if caller.org_id is None else {"hidden_from": [caller.org_id]})
+    where = IndexFilter(seen, none_of={} if caller.org_id is None else {"hidden_from": [caller.org_id]})
+    return seen_skills(caller.rights, where)
 
 
 def passes(where: IndexFilter, skill: Mapping[str, Any]) -> bool:
     """Tell from a skill's payload whether it passes `skills_where`, for one that was not searched but looked up."""
     hidden = where.none_of.get("hidden_from", ())
-    return skill["org_id"] in where.any_of["org_id"] and not any(org in skill["hidden_from"] for org in hidden)
+    if skill["org_id"] not in where.any_of["org_id"] or any(org in skill["hidden_from"] for org in hidden):
+        return False
+    allowed, denied = where.any_of.get("skill_id"), where.none_of.get("skill_id", ())
+    return (allowed is None or skill["skill_id"] in allowed) and not (denied and skill["skill_id"] in denied)
 
 
 def tools_where(
@@ -90,7 +95,7 @@ def tools_where(
         conditions["skill_keys"] = skill_keys
     if servers is not None:
         conditions["server"] = spellings(servers)
-    return IndexFilter(conditions)
+    return seen_items(caller.rights, IndexFilter(conditions))
 
 
 def wanted_tools(caller: Caller, request: SearchRequest, skill_keys: Sequence[SkillKey] | None = None) -> IndexFilter:

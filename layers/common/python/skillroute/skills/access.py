@@ -11,7 +11,7 @@ from skillroute.skills.repository import SkillRepository
 
 def visible_skill(session: Session, skill_id: str, caller: Caller) -> Skill:
     """Return a skill. Raises `NotFound`, also when it is deleted or another organisation's."""
-    return visible(SkillRepository(session).get(skill_id, caller.org_id), "skill", skill_id)
+    return visible(SkillRepository(session).get(skill_id, caller.org_id, rights=caller.rights), "skill", skill_id)
 
 
 def own_skill(session: Session, skill_id: str, caller: Caller) -> Skill:

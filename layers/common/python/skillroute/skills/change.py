@@ -179,7 +179,7 @@ def _write(
         is_active=change.is_active,
         seen=change.before.updated_at,
     )
-    after = SkillRepository(session).get(prepared.skill.id, caller.org_id) if changed else None
+    after = SkillRepository(session).get(prepared.skill.id, caller.org_id, rights=caller.rights) if changed else None
     if after is None:
         raise _Overtaken(f"skill {prepared.skill.id} is being changed by others; try again")
     if together_with is not None:

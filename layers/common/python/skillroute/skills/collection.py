@@ -7,6 +7,6 @@ SKILL_DOCUMENTS = COLLECTION = Collection(
     CountedAs(2, "skills", "skills"),
     place=1,
     short="skills",
-    filtered_by=("hidden_from",),
+    filtered_by=("hidden_from", "skill_id"),
     remembered_bytes=4 * 1024 * 1024,
 )

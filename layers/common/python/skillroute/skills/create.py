@@ -16,6 +16,7 @@ from skillroute.core.errors.model import Conflict
 from skillroute.core.hashing import text_hash
 from skillroute.core.input.json_input import check_json
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.core.time.deadline import Deadline
 from skillroute.skills.model import MAX_SKILLS, NewSkill, Skill
 from skillroute.skills.repository import SkillRepository
@@ -99,7 +100,7 @@ def store(session: Session, prepared: PreparedSkill, *, is_active: bool = True) 
     """
     new = prepared.skill
     SkillRepository(session).lock_skills_of(new.org_id)
-    seen = SkillRepository(session).get(new.id, new.org_id)
+    seen = SkillRepository(session).get(new.id, new.org_id, rights=EVERYTHING)
     # Asked first: with both wrong, that the id is taken is what helps.
     if seen is not None and seen.org_id != new.org_id:
         raise Conflict(
@@ -111,7 +112,7 @@ def store(session: Session, prepared: PreparedSkill, *, is_active: bool = True) 
     if not SkillRepository(session).create(new, prepared.text, prepared.model, prepared.vector, is_active=is_active):
         raise Conflict(f"Skill already exists: {new.id}", ErrorCode.SKILL_EXISTS)
     session.note_news()
-    skill = SkillRepository(session).get(new.id, new.org_id)
+    skill = SkillRepository(session).get(new.id, new.org_id, rights=EVERYTHING)
     assert skill is not None  # noqa: S101 (stored two statements ago, in this transaction)
     return skill
 

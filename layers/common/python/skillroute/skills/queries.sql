@@ -15,19 +15,21 @@ RETURNING key
 -- name: get_skill
 -- Its tools are counted when asked for, never kept: the active ones that the caller sees.
 SELECT c.id, c.org_id, c.name, c.description, c.keywords, c.examples, c.parent_domain, c.is_active,
-       (SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active
+       (SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.items_seen_by(:org_id::text, :rights::jsonb) t
+          ON t.id = a.tool_id AND t.is_active
         WHERE a.skill_key = c.key AND a.owner IN ('', :org_id::text)) AS tool_count,
        v.has_vector, v.is_refused, c.created_at, c.updated_at
-FROM mcp.skills_seen_by(:org_id::text) c
+FROM mcp.skills_seen_by(:org_id::text, :rights::jsonb) c
 CROSS JOIN LATERAL mcp.vector_state('mcp_skills', c.key) v
 WHERE c.id = :id::text AND c.key IN (:id::text, :id::text || '/' || :org_id::text)
 
 -- name: get_skills
 SELECT c.id, c.org_id, c.name, c.description, c.keywords, c.examples, c.parent_domain, c.is_active,
-       (SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active
+       (SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.items_seen_by(:org_id::text, :rights::jsonb) t
+          ON t.id = a.tool_id AND t.is_active
         WHERE a.skill_key = c.key AND a.owner IN ('', :org_id::text)) AS tool_count,
        v.has_vector, v.is_refused, c.created_at, c.updated_at
-FROM mcp.skills_seen_by(:org_id::text) c
+FROM mcp.skills_seen_by(:org_id::text, :rights::jsonb) c
 CROSS JOIN LATERAL mcp.vector_state('mcp_skills', c.key) v
 WHERE c.id = ANY (:ids::text[])
 
@@ -36,12 +38,13 @@ WHERE c.id = ANY (:ids::text[])
 -- The page is cut before tools are counted: counting all of 1,000 skills for a page of 100 costs ten times as much.
 -- With the values of a run each CASE of the order is one of its branches, or a constant that orders nothing.
 SELECT c.id, c.org_id, c.name, c.description, c.keywords, c.examples, c.parent_domain, c.is_active,
-       (SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active
+       (SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.items_seen_by(:org_id::text, :rights::jsonb) t
+          ON t.id = a.tool_id AND t.is_active
         WHERE a.skill_key = c.key AND a.owner IN ('', :org_id::text)) AS tool_count,
        v.has_vector, v.is_refused, c.created_at, c.updated_at
 FROM (
     SELECT page.*, row_number() OVER () AS nth FROM (
-        SELECT c.* FROM mcp.skills_seen_by(:org_id::text) c
+        SELECT c.* FROM mcp.skills_seen_by(:org_id::text, :rights::jsonb) c
         WHERE (:is_active::boolean IS NULL OR c.is_active = :is_active::boolean)
           AND (:parent_domain::text IS NULL OR c.parent_domain = :parent_domain::text)
           AND (:updated_since::timestamptz IS NULL OR c.updated_at >= :updated_since::timestamptz)
@@ -67,11 +70,11 @@ ORDER BY c.nth
 -- name: largest_skills
 -- All of a caller's skills are counted for it, in one pass over the assignments: which are the largest shows only then.
 SELECT c.id, c.name, c.description, coalesce(n.tool_count, 0)
-FROM mcp.skills_seen_by(:org_id::text) c
+FROM mcp.skills_seen_by(:org_id::text, :rights::jsonb) c
 LEFT JOIN (
     SELECT a.skill_key, count(*) AS tool_count
     FROM mcp.tool_skill_assignments a
-    JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active
+    JOIN mcp.items_seen_by(:org_id::text, :rights::jsonb) t ON t.id = a.tool_id AND t.is_active
     WHERE a.owner IN ('', :org_id::text)
     GROUP BY a.skill_key
 ) n ON n.skill_key = c.key
@@ -89,7 +92,7 @@ SELECT count(*), count(*) FILTER (WHERE
          WHEN :sort::text = 'updated_at' THEN (c.updated_at, c.id) > (:after_time::timestamptz, :after_id::text)
          WHEN :is_descending::boolean THEN c.id < :after_id::text
          ELSE c.id > :after_id::text END)
-FROM mcp.skills_seen_by(:org_id::text) c
+FROM mcp.skills_seen_by(:org_id::text, :rights::jsonb) c
 WHERE (:is_active::boolean IS NULL OR c.is_active = :is_active::boolean)
   AND (:parent_domain::text IS NULL OR c.parent_domain = :parent_domain::text)
   AND (:updated_since::timestamptz IS NULL OR c.updated_at >= :updated_since::timestamptz)

@@ -20,19 +20,25 @@ class ReadSkills:
     def page(self, where: SkillFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Skill], int]:
         """Return a page of the skills that the caller sees, by name, and how many there are in all."""
         return self._database.read(
-            lambda session: SkillRepository(session).page(where, caller.org_id, limit=limit, offset=offset)
+            lambda session: SkillRepository(session).page(
+                where, caller.org_id, limit=limit, offset=offset, rights=caller.rights
+            )
         )
 
     def listed(self, where: SkillFilter, caller: Caller, order: Order, *, limit: int, offset: int) -> Listed[Skill]:
         """Return a page of the skills that the caller sees, in an order, and how many there are."""
         return self._database.read(
-            lambda session: SkillRepository(session).listed(where, caller.org_id, order, limit=limit, offset=offset)
+            lambda session: SkillRepository(session).listed(
+                where, caller.org_id, order, limit=limit, offset=offset, rights=caller.rights
+            )
         )
 
     def largest(self, caller: Caller, *, limit: int, offset: int = 0) -> tuple[list[SkillSize], int]:
         """Return a page of the caller's active skills, those with the most tools first, and how many there are."""
         return self._database.read(
-            lambda session: SkillRepository(session).largest(caller.org_id, limit=limit, offset=offset)
+            lambda session: SkillRepository(session).largest(
+                caller.org_id, limit=limit, offset=offset, rights=caller.rights
+            )
         )
 
     def get(self, skill_id: str, caller: Caller) -> Skill:
@@ -44,6 +50,8 @@ class ReadSkills:
 
         def read(session: Session) -> tuple[list[SkillMember], int]:
             skill = visible_skill(session, skill_id, caller)
-            return AssignmentRepository(session).of_skill(skill.key, caller.org_id, limit=limit, offset=offset)
+            return AssignmentRepository(session).of_skill(
+                skill.key, caller.org_id, limit=limit, offset=offset, rights=caller.rights
+            )
 
         return self._database.read(read)

@@ -13,6 +13,7 @@ from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Session
+from skillroute.core.rights.decide import Rights
 from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import NewSkill, Skill, SkillFilter, SkillKey, SkillSize
 
@@ -88,25 +89,43 @@ class SkillRepository:
         """Return whether the organisation, or everybody, had a skill of this id that is deleted."""
         return bool(self._run("is_deleted_skill", id=skill_id, org_id=org_id)[0][0])
 
-    def get(self, skill_id: str, org_id: str | None) -> Skill | None:
+    def get(
+        self,
+        skill_id: str,
+        org_id: str | None,
+        *,
+        rights: Rights,
+    ) -> Skill | None:
         """Return the organisation's own skill of this id, else the global one, with the tools that it sees counted."""
-        rows = self._run("get_skill", id=skill_id, org_id=org_id)
+        rows = self._run("get_skill", id=skill_id, org_id=org_id, rights=rights.as_json())
         return _to_skill(rows[0]) if rows else None
 
     def some(self, skill_ids: Sequence[str], org_id: str | None) -> dict[str, Skill]:
         """Return the skills that the organisation sees by these ids; unknown ids are left out."""
-        rows = self._run("get_skills", ids=list(skill_ids), org_id=org_id)
+        rows = self._run("get_skills", ids=list(skill_ids), org_id=org_id, rights=None)
         return {row[0]: _to_skill(row) for row in rows}
 
-    def page(self, where: SkillFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Skill], int]:
+    def page(
+        self, where: SkillFilter, org_id: str | None, *, limit: int, offset: int, rights: Rights
+    ) -> tuple[list[Skill], int]:
         """Return a page by name, and how many skills there are in all."""
-        listed = self.listed(where, org_id, Order("name"), limit=limit, offset=offset)
+        listed = self.listed(where, org_id, Order("name"), limit=limit, offset=offset, rights=rights)
         return list(listed.rows), listed.total
 
-    def listed(self, where: SkillFilter, org_id: str | None, order: Order, *, limit: int, offset: int) -> Listed[Skill]:
+    def listed(
+        self,
+        where: SkillFilter,
+        org_id: str | None,
+        order: Order,
+        *,
+        limit: int,
+        offset: int,
+        rights: Rights,
+    ) -> Listed[Skill]:
         """Return a page in an order (`name`, `id` or `updated_at`), and how many skills there are."""
         conditions = {
             "org_id": org_id,
+            "rights": rights.as_json(),
             "is_active": where.is_active,
             "parent_domain": where.parent_domain,
             **order.params(),
@@ -117,12 +136,21 @@ class SkillRepository:
         rows = self._run("list_skills", **conditions, limit=limit, offset=offset)
         return Listed([_to_skill(row) for row in rows], total, behind - offset)
 
-    def largest(self, org_id: str | None, *, limit: int, offset: int) -> tuple[list[SkillSize], int]:
+    def largest(self, org_id: str | None, *, limit: int, offset: int, rights: Rights) -> tuple[list[SkillSize], int]:
         """Return a page of the active skills, those with the most tools first, and how many there are in all."""
         total: int = self._run(
-            "count_listed_skills", org_id=org_id, is_active=True, parent_domain=None, **Order("name").params()
+            "count_listed_skills",
+            org_id=org_id,
+            rights=rights.as_json(),
+            is_active=True,
+            parent_domain=None,
+            **Order("name").params(),
         )[0][0]
-        rows = self._run("largest_skills", org_id=org_id, limit=limit, offset=offset) if offset < total else []
+        rows = (
+            self._run("largest_skills", org_id=org_id, rights=rights.as_json(), limit=limit, offset=offset)
+            if offset < total
+            else []
+        )
         return [SkillSize(*row) for row in rows], total
 
     def keys(self) -> list[SkillKey]:

@@ -29,6 +29,8 @@ def _access(settings: WebSettings) -> Access:
         audiences=settings.jwt_audiences,
         org_claim=settings.jwt_org_claim,
         agent_claim=settings.jwt_agent_claim,
+        roles_claim=settings.jwt_roles_claim,
+        groups_claim=settings.jwt_groups_claim,
         org_required=settings.jwt_require_org,
         scope_prefix=settings.jwt_scope_prefix,
     )

@@ -55,7 +55,8 @@ class Calling:
         database = self._core.database
         limits = Limits(settings.call_timeout_s, settings.call_answer_bytes)
         servers = CallableServers(database)
-        return CallTool(database, servers, self.identities, self.remote, self.in_flight, limits)
+        rights_of = self._core.rules_in_force.read
+        return CallTool(database, rights_of, servers, self.identities, self.remote, self.in_flight, limits)
 
     @cached_property
     def remote(self) -> RemoteTools:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from skillroute.core.queue.dispatch import Dispatch
     from skillroute.core.rationing.turns import Turns
     from skillroute.core.reranking.port import Reranker
+    from skillroute.core.rights.in_force import RulesInForce
     from skillroute.skills.aggregation.aggregate import AggregateSkill
 
 S = TypeVar("S")
@@ -116,6 +117,12 @@ class CoreParts:
     @cached_property
     def database(self) -> Database:
         return FollowedDatabase(self.storage, self.after_commit)
+
+    @cached_property
+    def rules_in_force(self) -> RulesInForce:
+        from skillroute.core.rights.in_force import RulesInForce
+
+        return RulesInForce(lambda: self.database)
 
     @cached_property
     def turns(self) -> Turns:

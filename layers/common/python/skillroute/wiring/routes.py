@@ -61,6 +61,7 @@ def _search(parts: Parts) -> tuple[list[APIRouter], list[object]]:
 
 
 def _catalog(parts: Parts) -> tuple[list[APIRouter], list[object]]:
+    from skillroute.access import routes as access
     from skillroute.agent_skills import routes as agent_skills
     from skillroute.catalogue import routes as catalogue
     from skillroute.core.http import portable_routes
@@ -71,10 +72,19 @@ def _catalog(parts: Parts) -> tuple[list[APIRouter], list[object]]:
     from skillroute.registry import routes as registry
     from skillroute.registry.published import routes as published
 
-    slices = (parts.catalogue, parts.registry, parts.agent_skills, parts.mail, parts.learning, parts.portable)
+    slices = (
+        parts.catalogue,
+        parts.registry,
+        parts.agent_skills,
+        parts.mail,
+        parts.learning,
+        parts.portable,
+        parts.rights,
+    )
     of_learning = (outcomes, review, states)
     routers = [
-        each.router for each in (catalogue, registry, published, agent_skills, mail, *of_learning, portable_routes)
+        each.router
+        for each in (catalogue, registry, published, agent_skills, mail, *of_learning, access, portable_routes)
     ]
     return routers, [use_case for each in slices for use_case in vars(each).values()]
 

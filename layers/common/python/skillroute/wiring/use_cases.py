@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from skillroute.wiring.messages import MessageUseCases
     from skillroute.wiring.portable import PortableUseCases
     from skillroute.wiring.registry import RegistryUseCases
+    from skillroute.wiring.rights import RightsUseCases
     from skillroute.wiring.routes import Served
     from skillroute.wiring.skills import SkillUseCases
     from skillroute.wiring.tool_requests import RequestUseCases
@@ -74,6 +75,12 @@ class Parts(CoreParts):
         from skillroute.wiring.learning import LearningUseCases
 
         return LearningUseCases(self)
+
+    @cached_property
+    def rights(self) -> RightsUseCases:
+        from skillroute.wiring.rights import RightsUseCases
+
+        return RightsUseCases(self)
 
     @cached_property
     def agent_skills(self) -> AgentSkillUseCases:
@@ -253,7 +260,9 @@ class Parts(CoreParts):
         """Who may call."""
         from skillroute.wiring.access import make_access
 
-        return make_access(self.of(WebSettings))
+        access = make_access(self.of(WebSettings))
+        access.rights_of = self.rules_in_force
+        return access
 
     @cached_property
     def work(self) -> Work:

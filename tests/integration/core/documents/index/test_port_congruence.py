@@ -41,12 +41,20 @@ payloads = st.fixed_dictionaries(
     },
 )
 records = st.builds(IndexRecord, key=keys, vector=st.none() | vectors, text=texts, payload=payloads)
+clauses = st.lists(
+    st.builds(
+        IndexFilter, st.dictionaries(st.sampled_from(["type", "skill_keys"]), st.lists(values, max_size=2), max_size=2)
+    ),
+    max_size=2,
+)
 filters = st.builds(
     IndexFilter,
     st.dictionaries(st.sampled_from(["type", "org_id", "skill_keys"]), st.lists(values, max_size=2), max_size=2),
     st.dictionaries(st.sampled_from(["type", "skill_keys"]), st.lists(values, max_size=2), max_size=1),
     none_of=st.dictionaries(st.sampled_from(["org_id", "skill_keys"]), st.lists(values, max_size=2), max_size=1),
     keys=st.none() | st.lists(keys, max_size=4),
+    either=st.none() | clauses,
+    neither=clauses,
 )
 operations = st.one_of(
     st.tuples(st.just("upsert"), any_collection, st.lists(records, max_size=6)),

@@ -60,6 +60,10 @@ class IndexFilter:
         The field, or any element of it when it is a list, equals none of the values. No values are no condition.
     keys : sequence of keys, or None
         The record is one of these. No keys match nothing, None is no condition.
+    either : sequence of IndexFilter, or None
+        One of these holds, which have conditions of `any_of` alone. No filters match nothing, None is no condition.
+    neither : sequence of IndexFilter
+        None of these holds, which have conditions of `any_of` alone.
     """
 
     any_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -67,6 +71,8 @@ class IndexFilter:
     between: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
     none_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     keys: Sequence[str] | None = None
+    either: Sequence[IndexFilter] | None = None
+    neither: Sequence[IndexFilter] = ()
 
 
 class IndexHit(NamedTuple):

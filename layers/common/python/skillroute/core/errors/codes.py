@@ -8,7 +8,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal, Self
 
-Kind = Literal["skill", "item", "server", "agent", "project", "product", "message", "suggestion", "agent skill"]
+Kind = Literal[
+    "skill", "item", "server", "agent", "project", "product", "message", "suggestion", "agent skill", "access rule"
+]
 """The kinds that are looked up by an id."""
 
 
@@ -52,6 +54,7 @@ class ErrorCode(StrEnum):
     SUGGESTION_NOT_FOUND = "suggestion_not_found", 404, "No suggestion with this id is visible to the caller."
     AGENT_SKILL_NOT_FOUND = "agent_skill_not_found", 404, "No Agent Skill with this id is visible to the caller."
     AGENT_SKILL_FILE_NOT_FOUND = "agent_skill_file_not_found", 404, "The Agent Skill has no file with this digest."
+    ACCESS_RULE_NOT_FOUND = "access_rule_not_found", 404, "No rule of access with this id is visible to the caller."
     METHOD_NOT_ALLOWED = (
         "method_not_allowed",
         405,

@@ -11,8 +11,10 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from anyio import to_thread
 from starlette.requests import Request
 
 from skillroute.core.caller import LAPTOP, Caller, Scope
@@ -22,6 +24,8 @@ from skillroute.core.http.challenge import Challenge, InsufficientScope, Invalid
 from skillroute.core.http.claims import TokenRules
 from skillroute.core.http.iam import Role, role_of
 from skillroute.core.http.protected_resource import url_of
+from skillroute.core.rights.decide import Rights
+from skillroute.core.rights.port import RightsOf
 
 Identify = Callable[[Request], Caller]
 ClaimsOf = Callable[[str], Mapping[str, Any]]
@@ -59,12 +63,20 @@ class IdentityGuard(Guard):
         What tokens put before scopes.
     metadata_path : str, optional
         Where the metadata of what is guarded are, which challenges then name.
+    rights_of : callable
+        Returns what looks up the rules about a caller, if there is any.
     """
 
     def __init__(
-        self, identify: Identify, scope: Scope | None, scope_prefix: str = "", metadata_path: str | None = None
+        self,
+        identify: Identify,
+        scope: Scope | None,
+        scope_prefix: str = "",
+        metadata_path: str | None = None,
+        rights_of: Callable[[], RightsOf | None] = lambda: None,
     ) -> None:
         super().__init__(scope)
+        self._rights_of = rights_of
         self._identify = identify
         self._scope_prefix = scope_prefix
         self._metadata_path = metadata_path
@@ -72,11 +84,13 @@ class IdentityGuard(Guard):
     async def __call__(self, request: Request) -> Caller:
         """Return the caller. Raises `Unauthenticated` and `Forbidden`."""
         try:
-            return self._admitted(request)
+            caller = self._admitted(request)
         except Challenge as refused:
             if self._metadata_path is not None:
                 refused.point_to(url_of(request, self._metadata_path))
             raise
+        # Who is let in for no scope sees neither tools nor servers.
+        return caller if self.scope is None else await with_rights(request, caller, self._rights_of())
 
     def _admitted(self, request: Request) -> Caller:
         # A route may ask twice: before it reads the body, and for its own sake.
@@ -115,23 +129,39 @@ class Access:
     ----------
     open_below : str or None
         Below which path routes let in visitors and pages of all sites (`use_cases.require_or_visit`); None: nowhere.
+    rights_of : RightsOf or None
+        The lookup of rules about a caller (docs/access.md); None: there are none.
     """
 
     def __init__(
         self, identify: Identify, *, guard: type[IdentityGuard] = IdentityGuard, scope_prefix: str = ""
     ) -> None:
         self.open_below: str | None = None
+        self.rights_of: RightsOf | None = None
         self._identify = identify
         self._guard = guard
         self._scope_prefix = scope_prefix
 
     def require(self, scope: Scope, *, metadata_path: str | None = None) -> Guard:
         """Return a guard that lets in callers with the scope; its challenges name the metadata at the path, if any."""
-        return self._guard(self._identify, scope, self._scope_prefix, metadata_path)
+        return self._guard(self._identify, scope, self._scope_prefix, metadata_path, lambda: self.rights_of)
 
     def anyone(self) -> Guard:
         """Return a guard that lets in any caller who can be identified, whatever their scopes."""
         return self._guard(self._identify, None, self._scope_prefix)
+
+
+async def with_rights(request: Request, caller: Caller, rights_of: RightsOf | None) -> Caller:
+    """Return the caller with the rules about it, looked up once for a request. Raises `DatabaseUnavailable`."""
+    if rights_of is None or caller.is_operator:
+        return caller
+    rights: Rights | None = getattr(request.state, "rights", None)
+    if rights is None:
+        rights = rights_of.known(caller)
+        if rights is None:
+            rights = await to_thread.run_sync(rights_of, caller)
+        request.state.rights = rights
+    return caller if rights is caller.rights else replace(caller, rights=rights)
 
 
 def open_access() -> Access:
@@ -151,7 +181,9 @@ def iam_access(admins: frozenset[Role]) -> Access:
         # Sessions of a role are one caller: whoever may assume it names them as it likes.
         name = f"{role.account}:{role.name}" if role is not None else arn if isinstance(arn, str) else None
         is_admin = role in admins
-        return Caller(org_id=None, scopes=frozenset({Scope.ADMIN if is_admin else Scope.SEARCH}), name=name)
+        scope = Scope.ADMIN if is_admin else Scope.SEARCH
+        roles = frozenset() if role is None else frozenset({role.name})
+        return Caller(org_id=None, scopes=frozenset({scope}), name=name, roles=roles)
 
     return Access(identify, guard=RoleGuard)
 

@@ -19,6 +19,7 @@ LEEWAY_S = 10.0
 """How far two clocks may be apart."""
 
 _NAME_CHARS = 255
+_MAX_NAMES = 1000  # roles or groups of one caller; identity providers send 200, or a link instead
 # Letters, digits and what ids are made of. No blanks, brackets or braces: so look arrays and objects that a gateway
 # has turned into strings, and nobody is a member of "[acme globex]".
 _ORG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@/|+=-]{0,127}")
@@ -47,6 +48,8 @@ class TokenRules:
     agent_claim : str
         The claim that names the mail agent that the caller speaks for. Absent, null, blank or longer than any agent's
         name: it speaks for none.
+    roles_claim, groups_claim : str
+        The claims that name the caller's roles and groups: a string, or an array of strings. Absent or null: none.
     org_required : bool
         Whether a caller without an organisation is refused. Else it is one of the global items' (decision 26).
     scope_prefix : str
@@ -57,6 +60,8 @@ class TokenRules:
     audiences: frozenset[str]
     org_claim: str = "org_id"
     agent_claim: str = "agent"
+    roles_claim: str = "roles"
+    groups_claim: str = "groups"
     org_required: bool = False
     scope_prefix: str = ""
 
@@ -87,6 +92,8 @@ class TokenRules:
             scopes=self._scopes(claims),
             name=_name(claims),
             agent=self._agent(claims),
+            roles=_names(claims, self.roles_claim),
+            groups=_names(claims, self.groups_claim),
         )
 
     def _check_time(self, claims: Mapping[str, Any], now_s: float) -> None:
@@ -132,6 +139,14 @@ def _name(claims: Mapping[str, Any]) -> str | None:
     if not isinstance(value, str) or not value.isprintable():
         raise InvalidToken("the claim 'sub' is malformed")
     return value[:_NAME_CHARS]
+
+
+def _names(claims: Mapping[str, Any], name: str) -> frozenset[str]:
+    """Return the roles or groups of a claim. Raises `InvalidToken` where there are too many to compare with rules."""
+    found = frozenset(one.strip() for one in _strings(claims, name)) - {""}
+    if len(found) > _MAX_NAMES:
+        raise InvalidToken(f"the claim {name!r} has more than {_MAX_NAMES} values")
+    return found
 
 
 def _seconds(claims: Mapping[str, Any], name: str) -> float | None:

@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from skillroute.core.caller import VISITOR, Caller, Scope
 from skillroute.core.errors.model import Unauthenticated
-from skillroute.core.http.auth import Access, Guard
+from skillroute.core.http.auth import Access, Guard, with_rights
 from skillroute.core.http.challenge import InvalidToken
 
 T = TypeVar("T")
@@ -55,10 +55,11 @@ class _VisitorGuard(_ScopeGuard):
             # One whose token has expired is not to take what visitors see for all that there is.
             raise
         except Unauthenticated:
-            if use_case(request, Access).open_below is None:
+            access = use_case(request, Access)
+            if access.open_below is None:
                 raise
             request.state.caller = VISITOR
-            return VISITOR
+            return await with_rights(request, VISITOR, access.rights_of)
 
 
 def require_or_visit(scope: Scope) -> Guard:

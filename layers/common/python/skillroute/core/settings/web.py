@@ -23,6 +23,12 @@ class WebSettings(Settings):
     jwt_agent_claim: str = Field(
         "agent", min_length=1, description="The claim that names the mail agent that the caller speaks for."
     )
+    jwt_roles_claim: str = Field(
+        "roles", min_length=1, description="The claim that names the caller's roles, which rules of access go by."
+    )
+    jwt_groups_claim: str = Field(
+        "groups", min_length=1, description="The claim that names the caller's groups; of Cognito: cognito:groups."
+    )
     jwt_require_org: bool = Field(
         True, description="Refuse tokens that name no organisation, rather than take them for global ones."
     )

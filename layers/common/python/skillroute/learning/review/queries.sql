@@ -56,7 +56,7 @@ LEFT JOIN nearest n ON n.query_hash = m.query_hash AND n.model IS NOT DISTINCT F
 ORDER BY m.searches DESC, m.last_at DESC, m.query_hash
 
 -- name: titles_of_tools
-SELECT id, server, name FROM mcp.items_seen_by(:org_id::text)
+SELECT id, server, name FROM mcp.items_seen_by(:org_id::text, :rights::jsonb)
 WHERE id = ANY (:ids::bigint[])
 
 -- name: judged_requests
@@ -90,7 +90,7 @@ WITH last AS MATERIALIZED (
     SELECT v.query,
            array_agg(DISTINCT CASE WHEN t.server = '' THEN t.name ELSE t.server || '/' || t.name END) AS titles
     FROM voted v
-    JOIN mcp.items_seen_by(:org_id::text) t ON t.id = v.tool_id AND t.is_active
+    JOIN mcp.items_seen_by(:org_id::text, :rights::jsonb) t ON t.id = v.tool_id AND t.is_active
     GROUP BY v.query
 ), judged AS MATERIALIZED (
     SELECT r.query, coalesce(s.titles, '{}') AS titles, count(DISTINCT r.search_id) AS searches,

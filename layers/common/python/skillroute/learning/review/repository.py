@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from skillroute.core.postgres.database import Session
+from skillroute.core.rights.decide import Rights
 from skillroute.learning.review.model import (
     JudgedRequest,
     KeptOutcome,
@@ -30,8 +31,9 @@ MAX_OUTCOMES = 50_000
 class ReviewRepository:
     """Receipts, outcomes and learned states of one organisation or of callers without one."""
 
-    def __init__(self, session: Session, org_id: str | None) -> None:
+    def __init__(self, session: Session, org_id: str | None, rights: Rights) -> None:
         self._run = session.run
+        self._rights = rights.as_json()
         self._org_id = org_id
 
     def unserved(self, days: int) -> list[Wording]:
@@ -46,7 +48,7 @@ class ReviewRepository:
 
     def tools(self, tool_ids: Collection[int]) -> dict[int, NamedTool]:
         """Return the tools of these ids that the organisation sees, by id."""
-        rows = self._run("titles_of_tools", ids=sorted(tool_ids), org_id=self._org_id)
+        rows = self._run("titles_of_tools", ids=sorted(tool_ids), org_id=self._org_id, rights=self._rights)
         return {id_: NamedTool(id_, server, name) for id_, server, name in rows}
 
     def judged(self, days: int, *, limit: int, offset: int) -> tuple[list[JudgedRequest], int]:
@@ -54,6 +56,7 @@ class ReviewRepository:
         rows = self._run(
             "judged_requests",
             org_id=self._org_id,
+            rights=self._rights,
             days=days,
             max_outcomes=MAX_OUTCOMES,
             limit=limit,

@@ -56,12 +56,11 @@ class ReviewUse:
         Raises `Forbidden` for callers without an organisation but the operator.
         """
         require_operator_of_what_is_global(caller, _TEXTS)
-        org_id = caller.org_id
-        wordings = self._database.read(lambda session: ReviewRepository(session, org_id).unserved(days))
+        wordings = self._database.read(lambda session: _of(session, caller).unserved(days))
         groups = grouped(wordings)
         page = groups[offset : offset + limit]
         ids = {tool_id for group in page for tool_id in group.tools}
-        tools = self._database.read(lambda session: ReviewRepository(session, org_id).tools(ids)) if ids else {}
+        tools = self._database.read(lambda session: _of(session, caller).tools(ids)) if ids else {}
         return Unserved(page, len(groups), tools)
 
     def judged(self, caller: Caller, *, days: int, limit: int, offset: int) -> tuple[list[JudgedRequest], int]:
@@ -70,9 +69,7 @@ class ReviewUse:
         Raises `Forbidden` for callers without an organisation but the operator.
         """
         require_operator_of_what_is_global(caller, _TEXTS)
-        return self._database.read(
-            lambda session: ReviewRepository(session, caller.org_id).judged(days, limit=limit, offset=offset)
-        )
+        return self._database.read(lambda session: _of(session, caller).judged(days, limit=limit, offset=offset))
 
     def receipts(
         self, caller: Caller, name: str | None, after: ReceiptPlace | None, *, limit: int
@@ -81,7 +78,7 @@ class ReviewUse:
         of = None if name is None else _hash_of(caller, name)
 
         def read(session: Session) -> Listed[KeptReceipt]:
-            repository = ReviewRepository(session, caller.org_id)
+            repository = _of(session, caller)
             return Listed(repository.receipts(of, after, limit), *repository.count_receipts(of, after))
 
         return self._database.read(read)
@@ -95,11 +92,9 @@ class ReviewUse:
         """
         of = _hash_of(caller, name)
         return Deleted(
-            self._all(lambda session: ReviewRepository(session, caller.org_id).delete_receipts(of, self._batch)),
-            self._all(lambda session: ReviewRepository(session, caller.org_id).delete_outcomes(of, self._batch)),
-            self._all(
-                lambda session: ReviewRepository(session, caller.org_id).delete_learned_of_one_caller(self._batch)
-            ),
+            self._all(lambda session: _of(session, caller).delete_receipts(of, self._batch)),
+            self._all(lambda session: _of(session, caller).delete_outcomes(of, self._batch)),
+            self._all(lambda session: _of(session, caller).delete_learned_of_one_caller(self._batch)),
         )
 
     def forget(self, caller: Caller, item_id: int) -> Forgotten:
@@ -118,13 +113,11 @@ class ReviewUse:
 
         def learned(session: Session) -> tuple[int, int, int]:
             visible_item(session, item_id, caller)
-            return ReviewRepository(session, caller.org_id).forget_tool(item_id)
+            return _of(session, caller).forget_tool(item_id)
 
         # Outcomes first: a run that learns meanwhile would bring back what is forgotten before they are.
         self._database.read(lambda session: visible_item(session, item_id, caller))
-        outcomes = self._all(
-            lambda session: ReviewRepository(session, caller.org_id).delete_outcomes_of_tool(item_id, self._batch)
-        )
+        outcomes = self._all(lambda session: _of(session, caller).delete_outcomes_of_tool(item_id, self._batch))
         requests, pairs, states = self._database.transact(learned)
         return Forgotten(requests, pairs, states, outcomes)
 
@@ -141,3 +134,8 @@ class ReviewUse:
 def _hash_of(caller: Caller, name: str) -> str:
     """Return the hash of the caller of a name, of the same organisation as the one who asks."""
     return str(caller_hash(Caller(org_id=caller.org_id, name=name)))
+
+
+def _of(session: Session, caller: Caller) -> ReviewRepository:
+    """Return what is kept of the use of the caller's organisation, as far as the caller may see it."""
+    return ReviewRepository(session, caller.org_id, caller.rights)

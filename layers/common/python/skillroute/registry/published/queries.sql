@@ -3,7 +3,7 @@
 -- name: version_of_published_servers
 -- Changes with every write of what a caller sees: each has another time.
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(e.id || ':' || e.updated_at, 0)::numeric), 0)
-FROM mcp.entities_seen_by(:org_id::text) e
+FROM mcp.entities_seen_by(:org_id::text, :rights::jsonb) e
 WHERE e.kind = 'server'
 
 -- name: published_servers
@@ -11,7 +11,7 @@ WHERE e.kind = 'server'
 -- A document is json, which each operator would read as a whole.
 SELECT e.id, e.org_id IS NOT NULL, e.path, e.name, coalesce(d.name, s.name), coalesce(d.version, s.version),
        e.is_enabled, e.updated_at
-FROM mcp.entities_seen_by(:org_id::text) e
+FROM mcp.entities_seen_by(:org_id::text, :rights::jsonb) e
 CROSS JOIN LATERAL json_to_record(e.document) AS d (name text, version text, server json)
 LEFT JOIN LATERAL json_to_record(CASE json_typeof(d.server) WHEN 'object' THEN d.server END) AS s (name text, version text)
     ON true
@@ -19,5 +19,5 @@ WHERE e.kind = 'server'
 
 -- name: published_documents
 SELECT e.id, e.name, e.description, e.document, e.created_at
-FROM mcp.entities_seen_by(:org_id::text) e
+FROM mcp.entities_seen_by(:org_id::text, :rights::jsonb) e
 WHERE e.kind = 'server' AND e.id = ANY (:ids::bigint[])

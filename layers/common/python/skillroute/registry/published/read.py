@@ -14,6 +14,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.errors.codes import not_found_code
 from skillroute.core.errors.model import NotFound
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.rights.decide import Rights
 from skillroute.registry.published.detail import published
 from skillroute.registry.published.entries import Entry, Registered, entries_of
 
@@ -77,7 +78,7 @@ class PublishedRegistry:
     def __init__(self, database: Database) -> None:
         self._database = database
         # By organisation: making them reads the documents of all servers, and where the registry is open anyone asks.
-        self._remembered: OrderedDict[str | None, tuple[str, list[Entry]]] = OrderedDict()
+        self._remembered: OrderedDict[tuple[str | None, Rights], tuple[str, list[Entry]]] = OrderedDict()
         self._lock = Lock()
 
     def page(self, wanted: Wanted, caller: Caller, *, limit: int, after: Place | None = None) -> PublishedPage:
@@ -131,15 +132,22 @@ class PublishedRegistry:
 
     def _entries(self, session: Session, caller: Caller) -> list[Entry]:
         # First: what is written meanwhile has another version.
-        version: str = session.run("version_of_published_servers", org_id=caller.org_id)[0][0]
+        version: str = session.run(
+            "version_of_published_servers", org_id=caller.org_id, rights=caller.rights.as_json()
+        )[0][0]
         with self._lock:
-            remembered = self._remembered.get(caller.org_id)
+            remembered = self._remembered.get((caller.org_id, caller.rights))
         if remembered is not None and remembered[0] == version:
             return remembered[1]
-        entries = entries_of([Registered(*row) for row in session.run("published_servers", org_id=caller.org_id)])
+        entries = entries_of(
+            [
+                Registered(*row)
+                for row in session.run("published_servers", org_id=caller.org_id, rights=caller.rights.as_json())
+            ]
+        )
         with self._lock:
-            self._remembered[caller.org_id] = version, entries
-            self._remembered.move_to_end(caller.org_id)
+            self._remembered[caller.org_id, caller.rights] = version, entries
+            self._remembered.move_to_end((caller.org_id, caller.rights))
             if len(self._remembered) > _MAX_REMEMBERED:
                 self._remembered.popitem(last=False)
         return entries
@@ -162,7 +170,9 @@ def _behind(entries: Sequence[Entry], after: Place) -> int:
 
 
 def _shown(session: Session, caller: Caller, entries: Sequence[Entry]) -> list[tuple[Entry, dict[str, Any]]]:
-    rows = session.run("published_documents", org_id=caller.org_id, ids=[entry.id for entry in entries])
+    rows = session.run(
+        "published_documents", org_id=caller.org_id, rights=caller.rights.as_json(), ids=[entry.id for entry in entries]
+    )
     found = {row[0]: row[1:] for row in rows}
     return [
         (entry, published(entry, name=name, description=description, document=document, created_at=created_at))

@@ -29,7 +29,7 @@ from skillroute.registry.search.model import (
     ServerMatch,
 )
 from skillroute.registry.search.plan import RegistryPlan
-from skillroute.registry.search.repository import RegistrySearchRepository, ToolDetails
+from skillroute.registry.search.repository import RegistryScope, RegistrySearchRepository, ToolDetails
 from skillroute.registry.search.scoring import Scored
 from skillroute.registry.search.tools import GradedTool
 
@@ -99,7 +99,7 @@ def _matching(servers: Sequence[Scored], matches: Sequence[GradedTool]) -> dict[
     return matching
 
 
-def load(database: Database, chosen: Chosen) -> Details:
+def load(database: Database, chosen: Chosen, scope: RegistryScope) -> Details:
     """Load what is shown, and nothing else. Raises `DatabaseUnavailable`."""
     tools = {tool.scored.id for tool in chosen.tools}
     tools |= {tool.scored.id for of_server in chosen.matching.values() for tool in of_server}
@@ -112,7 +112,7 @@ def load(database: Database, chosen: Chosen) -> Details:
     def read(session: Session) -> Details:
         registry = RegistrySearchRepository(session)
         return Details(
-            registry.found(sorted(entities), with_documents=cards, room=SEARCH_BYTES),
+            registry.found(sorted(entities), scope, with_documents=cards, room=SEARCH_BYTES),
             registry.tool_details(sorted(tools), with_schemas=schemas, room=SEARCH_BYTES) if tools else {},
         )
 

@@ -10,8 +10,9 @@ from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
 from skillroute.core.embedding.model import EmbeddingModel, Vector, dot
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.rights.conditions import seen_items
 from skillroute.registry.search.plan import RegistryPlan
-from skillroute.registry.search.repository import RegistrySearchRepository
+from skillroute.registry.search.repository import RegistryScope, RegistrySearchRepository
 
 
 def best_tools(
@@ -30,7 +31,7 @@ def best_tools(
     """
     if plan.fusion != "coverage" or "server" not in plan.scope.kinds:
         return {}
-    where = IndexFilter({"type": ["tool"], **visible_to(plan.caller).any_of})
+    where = seen_items(plan.caller.rights, IndexFilter({"type": ["tool"], **visible_to(plan.caller).any_of}))
     hits = index.search(TOOL_DOCUMENTS, vector, where=where, limit=plan.nearest)
     near = {int(hit.key): hit.score for hit in hits}
     inactive = servers if plan.scope.include_disabled else ()
@@ -40,7 +41,7 @@ def best_tools(
     def read(session: Session) -> list[tuple[int, float]]:
         found = RegistrySearchRepository(session).servers_of(list(near), plan.scope)
         of_enabled = [(server_id, near[tool_id]) for tool_id, server_id in found]
-        return [*of_enabled, *_inactive(session, inactive, vector, index.model)]
+        return [*of_enabled, *_inactive(session, plan.scope, inactive, vector, index.model)]
 
     best: dict[int, float] = {}
     for server_id, cosine in database.read(read):
@@ -49,9 +50,9 @@ def best_tools(
 
 
 def _inactive(
-    session: Session, servers: Sequence[int], vector: Vector, model: EmbeddingModel
+    session: Session, scope: RegistryScope, servers: Sequence[int], vector: Vector, model: EmbeddingModel
 ) -> Iterable[tuple[int, float]]:
     repository = RegistrySearchRepository(session)
-    server_of = {tool.id: tool.entity_id for tool in repository.tools_of((), servers)} if servers else {}
+    server_of = {tool.id: tool.entity_id for tool in repository.tools_of((), servers, scope)} if servers else {}
     vectors = repository.inactive_vectors(list(server_of), model) if server_of else {}
     return [(server_of[tool_id], dot(vector, stored)) for tool_id, stored in vectors.items()]

@@ -211,7 +211,11 @@ class HybridSearch:
     def _boosts(self, ids: Sequence[int]) -> dict[int, KeywordHit]:
         keywords = self._plan.query.keywords
         return (
-            self._database.read(lambda session: RegistrySearchRepository(session).boosts(keywords, ids)) if ids else {}
+            self._database.read(
+                lambda session: RegistrySearchRepository(session).boosts(keywords, ids, self._plan.scope)
+            )
+            if ids
+            else {}
         )
 
     def _without_keywords(self, ids: Sequence[int], kind: EntityKind) -> dict[int, KeywordHit]:

@@ -9,6 +9,7 @@ from skillroute.catalogue.names import name_key
 from skillroute.core.caller import Caller
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
+from skillroute.core.rights.conditions import seen_servers
 from skillroute.registry.model import EntityKind
 from skillroute.registry.search import query
 from skillroute.registry.search.model import (
@@ -75,7 +76,8 @@ class RegistryPlan:
         any_of = {"kind": [kind], **visible_to(self.caller).any_of}
         if not self.scope.include_disabled:
             any_of["is_enabled"] = ["true"]
-        return IndexFilter(any_of, {"tags": self.scope.tags})
+        where = IndexFilter(any_of, {"tags": self.scope.tags})
+        return seen_servers(self.caller.rights, where) if kind == "server" else where
 
 
 def plan(request: RegistrySearchRequest, caller: Caller, *, default_fusion: Fusion, show_all: bool) -> RegistryPlan:
@@ -89,7 +91,7 @@ def plan(request: RegistrySearchRequest, caller: Caller, *, default_fusion: Fusi
     return RegistryPlan(
         query=parsed,
         caller=caller,
-        scope=RegistryScope(kinds, caller.org_id, parsed.tags, request.include_disabled),
+        scope=RegistryScope(kinds, caller.org_id, caller.rights, parsed.tags, request.include_disabled),
         fusion=request.fusion or default_fusion,
         max_results=request.max_results,
         with_tools=with_tools,

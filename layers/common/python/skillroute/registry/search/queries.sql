@@ -11,7 +11,7 @@ WITH found AS (
     FROM unnest(:words::text[], :trigrams::text[]) AS k (word, trigrams)
     CROSS JOIN LATERAL (
         SELECT w.entity_id, w.place, w.kind
-        FROM mcp.words_seen_by(:org_id::text) w
+        FROM mcp.words_seen_by(:org_id::text, :rights::jsonb) w
         WHERE mcp.trigrams(w.org_id, w.words) @> k.trigrams::text[] AND strpos(w.words, k.word) > 0
           AND (w.is_enabled OR :include_disabled::boolean)
           AND (:kind::text IS NULL OR w.kind = :kind::text)
@@ -52,7 +52,7 @@ WHERE :limit::int IS NULL OR nth <= :limit::int OR name_key = ANY (:names::text[
 -- name: tagged_entities
 -- What has the tags, by path: for a query that says nothing else to look for.
 SELECT e.id, e.path, e.name
-FROM mcp.entities_seen_by(:org_id::text) e
+FROM mcp.entities_seen_by(:org_id::text, :rights::jsonb) e
 WHERE (e.is_enabled OR :include_disabled::boolean)
   AND e.kind = :kind::text AND e.tag_keys @> :tags::text[]
 ORDER BY e.path COLLATE "C", e.id
@@ -64,7 +64,7 @@ SELECT e.id, e.kind, e.path, e.name, coalesce(sum(k.boost), 0),
 FROM mcp.registry_entities e
 LEFT JOIN LATERAL (
     SELECT sum((:boosts::float8[])[w.place]) AS boost
-    FROM mcp.registry_words w, unnest(:keywords::text[]) AS k (word)
+    FROM mcp.words_seen_by(:org_id::text, :rights::jsonb) w, unnest(:keywords::text[]) AS k (word)
     WHERE w.entity_id = e.id AND strpos(w.words, k.word) > 0
     GROUP BY k.word
 ) AS k ON true
@@ -73,7 +73,7 @@ GROUP BY e.id
 
 -- name: servers_of_tools
 SELECT w.tool_id, e.id
-FROM mcp.words_seen_by(:org_id::text) w
+FROM mcp.words_seen_by(:org_id::text, :rights::jsonb) w
 JOIN mcp.registry_entities e ON e.id = w.entity_id
 WHERE w.tool_id = ANY (:ids::bigint[])
   AND (e.is_enabled OR :include_disabled::boolean)
@@ -81,7 +81,10 @@ WHERE w.tool_id = ANY (:ids::bigint[])
 
 -- name: keyword_tools
 SELECT json_agg(json_build_array(t.id, w.entity_id, t.server, t.name, (
-    SELECT count(*) FROM unnest(:keywords::text[]) AS k (word) WHERE strpos(w.words, k.word) > 0)) ORDER BY t.id)
+    SELECT count(*) FROM unnest(:keywords::text[]) AS k (word) WHERE strpos(w.words, k.word) > 0)) ORDER BY t.id) FILTER (
+    -- Behind the join: the planner would begin elsewhere for what rules ask of a row.
+    WHERE :rights::jsonb IS NULL OR EXISTS (
+        SELECT FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) s WHERE s.id = t.id OFFSET 0))
 FROM mcp.registry_words w
 JOIN mcp.tools t ON t.id = w.tool_id
 WHERE w.entity_id = ANY (:ids::bigint[]) AND w.tool_id IS NOT NULL
@@ -100,7 +103,7 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name,
             ELSE e.description END,
        e.tags, e.capabilities, e.skills, CASE WHEN d.upto <= :room::bigint THEN e.document END,
        e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
-       (SELECT count(*) FROM mcp.registry_words w WHERE w.entity_id = e.id AND w.tool_id IS NOT NULL), '{}'::text[]
+       (SELECT count(*) FROM mcp.words_seen_by(:org_id::text, :rights::jsonb) w WHERE w.entity_id = e.id AND w.tool_id IS NOT NULL), '{}'::text[]
 FROM mcp.registry_entities e
 LEFT JOIN (
     SELECT w.id, sum(octet_length(o.document::text)) OVER (ORDER BY w.nth ROWS UNBOUNDED PRECEDING) AS upto

@@ -10,6 +10,7 @@ from skillroute.catalogue.model import JsonObject
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.postgres.converters import array
 from skillroute.core.postgres.database import Session
+from skillroute.core.rights.decide import Rights
 from skillroute.registry.model import Entity, EntityKind
 from skillroute.registry.repository import to_entity
 from skillroute.registry.search.model import BOOSTS, HALF_COVERED
@@ -35,10 +36,13 @@ class RegistryScope:
     tags : sequence of str
         Keys of tags (`model.tag_key`) that an entity must have, all of them.
     include_disabled : bool
+    rights : Rights
+        Of the caller.
     """
 
     kinds: Sequence[EntityKind]
     org_id: str | None
+    rights: Rights
     tags: Sequence[str] = ()
     include_disabled: bool = False
 
@@ -147,6 +151,7 @@ class RegistrySearchRepository:
             by_coverage=by_coverage,
             kind=scope.kinds[0] if len(scope.kinds) == 1 else None,
             org_id=scope.org_id,
+            rights=scope.rights.as_json(),
             include_disabled=scope.include_disabled,
             tags=list(scope.tags),
             limit=limit,
@@ -170,6 +175,7 @@ class RegistrySearchRepository:
             for entity_id, path, name in self._run(
                 "tagged_entities",
                 org_id=scope.org_id,
+                rights=scope.rights.as_json(),
                 include_disabled=scope.include_disabled,
                 kind=kind,
                 tags=list(scope.tags),
@@ -178,10 +184,16 @@ class RegistrySearchRepository:
         ]
         return KeywordHits(hits, [], Counter(hit.kind for hit in hits))
 
-    def boosts(self, keywords: Sequence[str], entity_ids: Sequence[int]) -> dict[int, KeywordHit]:
+    def boosts(self, keywords: Sequence[str], entity_ids: Sequence[int], scope: RegistryScope) -> dict[int, KeywordHit]:
         """Return the boosts of these entities, 0 included; those that are gone are left out."""
         rows = self._run(
-            "keyword_boosts", keywords=list(keywords), boosts=_BOOSTS, half=HALF_COVERED, ids=list(entity_ids)
+            "keyword_boosts",
+            keywords=list(keywords),
+            boosts=_BOOSTS,
+            half=HALF_COVERED,
+            ids=list(entity_ids),
+            org_id=scope.org_id,
+            rights=scope.rights.as_json(),
         )
         return {row[0]: KeywordHit(*row) for row in rows}
 
@@ -191,14 +203,21 @@ class RegistrySearchRepository:
             "servers_of_tools",
             ids=list(tool_ids),
             org_id=scope.org_id,
+            rights=scope.rights.as_json(),
             include_disabled=scope.include_disabled,
             tags=list(scope.tags),
         )
         return [(tool_id, server_id) for tool_id, server_id in rows]
 
-    def tools_of(self, keywords: Sequence[str], entity_ids: Sequence[int]) -> list[ToolHit]:
+    def tools_of(self, keywords: Sequence[str], entity_ids: Sequence[int], scope: RegistryScope) -> list[ToolHit]:
         """Return the tools of these servers, by id."""
-        rows = self._run("keyword_tools", keywords=list(keywords), ids=list(entity_ids))[0][0]
+        rows = self._run(
+            "keyword_tools",
+            keywords=list(keywords),
+            ids=list(entity_ids),
+            org_id=scope.org_id,
+            rights=scope.rights.as_json(),
+        )[0][0]
         return [ToolHit(*row) for row in rows or ()]
 
     def inactive_vectors(self, tool_ids: Sequence[int], model: EmbeddingModel) -> dict[int, Vector]:
@@ -206,7 +225,9 @@ class RegistrySearchRepository:
         rows = self._run("inactive_vectors", ids=list(tool_ids), model=model.name, dimension=model.dimension)
         return {id_: from_bytes(data) for id_, data in rows}
 
-    def found(self, entity_ids: Sequence[int], *, with_documents: Sequence[int] = (), room: int) -> dict[int, Entity]:
+    def found(
+        self, entity_ids: Sequence[int], scope: RegistryScope, *, with_documents: Sequence[int] = (), room: int
+    ) -> dict[int, Entity]:
         """Return the entities that a search shows; those that are gone are left out.
 
         Documents are there of `with_documents` only, in their order, as many as have room together: in every document
@@ -214,6 +235,8 @@ class RegistrySearchRepository:
         """
         rows = self._run(
             "found_entities",
+            org_id=scope.org_id,
+            rights=scope.rights.as_json(),
             ids=list(entity_ids),
             with_documents=list(with_documents),
             room=room,

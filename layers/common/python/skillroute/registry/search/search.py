@@ -28,7 +28,7 @@ from skillroute.registry.search.best_tools import best_tools
 from skillroute.registry.search.candidates import HybridSearch, by_keywords, read_keyword_hits
 from skillroute.registry.search.model import Fusion, RegistrySearchRequest, RegistrySearchResponse
 from skillroute.registry.search.plan import RegistryPlan, plan
-from skillroute.registry.search.repository import KeywordHits, RegistrySearchRepository, ToolHit
+from skillroute.registry.search.repository import KeywordHits, RegistryScope, RegistrySearchRepository, ToolHit
 from skillroute.registry.search.rerank import RegistryRerank
 from skillroute.registry.search.scoring import Scored
 from skillroute.registry.search.tools import GradedTool
@@ -95,7 +95,7 @@ class RegistrySearch:
             answer.log_scores(found)
         chosen = answer.chosen(request, found)
         with run.watch.stage("load"):
-            details = answer.load(self._database, chosen)
+            details = answer.load(self._database, chosen, search_plan.scope)
         response = answer.response(run, request, search_plan, found, chosen, details)
         count(Metric.SEARCH)
         observe_ms(Metric.SEARCH_TIME, response.metadata.total_time_ms)
@@ -182,7 +182,10 @@ class RegistrySearch:
         if not servers:
             return []
         keywords, ids = search_plan.query.keywords, [server.id for server in servers]
-        with run.watch.stage("tool_search"), self._beside(lambda: self._tools_of(keywords, ids)) as reading:
+        with (
+            run.watch.stage("tool_search"),
+            self._beside(lambda: self._tools_of(keywords, ids, search_plan.scope)) as reading,
+        ):
             cosines = None
             if index is not None and vector is not None:
                 try:
@@ -208,8 +211,10 @@ class RegistrySearch:
             return {}
         return self._database.read(lambda session: RegistrySearchRepository(session).inactive_vectors(ids, model))
 
-    def _tools_of(self, keywords: Sequence[str], server_ids: Sequence[int]) -> list[ToolHit]:
-        return self._database.read(lambda session: RegistrySearchRepository(session).tools_of(keywords, server_ids))
+    def _tools_of(self, keywords: Sequence[str], server_ids: Sequence[int], scope: RegistryScope) -> list[ToolHit]:
+        return self._database.read(
+            lambda session: RegistrySearchRepository(session).tools_of(keywords, server_ids, scope)
+        )
 
     @contextmanager
     def _beside(self, read: Callable[[], T]) -> Iterator[Future[T]]:

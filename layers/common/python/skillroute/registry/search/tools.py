@@ -11,6 +11,7 @@ from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
 from skillroute.core.embedding.model import Vector, dot
+from skillroute.core.rights.conditions import seen_items
 from skillroute.registry.search import scoring
 from skillroute.registry.search.model import BOOSTS
 from skillroute.registry.search.plan import RegistryPlan
@@ -36,7 +37,8 @@ def cosines(index: SearchedIndex, vector: Vector, plan: RegistryPlan, names: Ite
     Two organisations may call a server alike, so there can be some of others' among them: their ids decide.
     """
     names = sorted(set(names))
-    where = IndexFilter({"type": ["tool"], "server": names, **visible_to(plan.caller).any_of})
+    everyones = IndexFilter({"type": ["tool"], "server": names, **visible_to(plan.caller).any_of})
+    where = seen_items(plan.caller.rights, everyones)
     return {int(hit.key): hit.score for hit in index.search(TOOL_DOCUMENTS, vector, where=where, limit=_EVERY_TOOL)}
 
 

@@ -11,6 +11,7 @@ from skillroute.core.documents.collection import collection_named
 from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
+from skillroute.core.rights.conditions import seen_servers
 
 _REGISTRY = collection_named("mcp_registry")
 """Of another slice, with which this one shares the index and nothing else."""
@@ -36,7 +37,8 @@ class RegisteredServers:
         paths = sorted({_path(tool) for tool in tools if tool["server"]})
         self._known: dict[tuple[str, str], RegisteredServer] = {}
         if paths:
-            where = IndexFilter({**visible_to(caller).any_of, "kind": ["server"], "path": paths})
+            of_all = IndexFilter({**visible_to(caller).any_of, "kind": ["server"], "path": paths})
+            where = seen_servers(caller.rights, of_all)
             keys = index.match(_REGISTRY, where=where, limit=len(paths) * len(caller.visible_orgs))
             for found in index.payloads(_REGISTRY, keys).values():
                 server = RegisteredServer(found["path"], found["is_enabled"] == "true")

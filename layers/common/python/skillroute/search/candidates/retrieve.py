@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -171,7 +171,7 @@ class LexicalRanking:
     def named(self) -> AbstractSet[str]:
         """The tools that the query names (decision 40), of all that the search may return."""
         asked = mentions(self.query)
-        called = IndexFilter({**self.everything.any_of, "name_key": asked.keys})
+        called = replace(self.everything, any_of={**self.everything.any_of, "name_key": asked.keys})
         found = self.index.match(TOOL_DOCUMENTS, where=called, limit=_MAX_PER_NAME)
         if not found or asked.by_key_alone:
             return frozenset(found)

@@ -23,9 +23,10 @@ def keys_of_skills(index: SearchedIndex, skill_ids: Iterable[str], caller: Calle
 def unseen(index: SearchedIndex, keys: Values[str], caller: Caller) -> frozenset[str]:
     """Return those of the skills of visible tools that the caller does not see.
 
-    That is a global one, of a global tool, whose id the caller's organisation has given to a skill of its own.
+    That is a global one, of a global tool, whose id the caller's organisation has given to a skill of its own, or one
+    that rules of access deny.
     """
-    if caller.org_id is None or not keys:
+    if not keys or (caller.org_id is None and not caller.rights.are_limited):
         return frozenset()
     where = skills_where(caller)
     payloads = index.payloads(SKILL_DOCUMENTS, sorted(keys))

@@ -98,6 +98,10 @@ class Rankings:
             keys = [hit.candidate.key for hit in found.hits]
             pairs = {key: () if learned is None else learned.used_with(key) for key in keys}
             others = sorted({other for of_tool in pairs.values() for other, _ in of_tool})
+            if others and run.caller.rights.are_limited:
+                others = index.match(
+                    TOOL_DOCUMENTS, where=replace(plan.tools_where(run.caller), keys=others), limit=len(others)
+                )
             payloads = index.payloads(TOOL_DOCUMENTS, others) if others else {}
         except IndexUnavailable as error:
             run.degrade("learned_unavailable", error)

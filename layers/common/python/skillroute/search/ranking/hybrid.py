@@ -149,7 +149,7 @@ class HybridRanking:
         return best, looked_up
 
     def _has_tools(self, skill: str) -> bool:
-        of_skill = IndexFilter({**self.everything.any_of, "skill_keys": [skill]})
+        of_skill = replace(self.everything, any_of={**self.everything.any_of, "skill_keys": [skill]})
         return self.index.count(TOOL_DOCUMENTS, where=of_skill) > 0
 
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> FusedTools:

@@ -127,7 +127,7 @@ class AssignSkills:
 
 
 def _skills_of(session: Session, item_id: int, caller: Caller) -> SkillsOfItem:
-    return SkillsOfItem(tuple(AssignmentRepository(session).of_item(item_id, caller.org_id)))
+    return SkillsOfItem(tuple(AssignmentRepository(session).of_item(item_id, caller.org_id, rights=caller.rights)))
 
 
 def assign(

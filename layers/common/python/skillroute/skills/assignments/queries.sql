@@ -66,7 +66,7 @@ SELECT DISTINCT skill_key FROM mcp.tool_skill_assignments WHERE tool_id = ANY (:
 -- name: skills_of_item
 SELECT c.key, c.name, c.is_active, a.confidence, a.is_primary, a.source, a.reasoning, a.assigned_at
 FROM mcp.tool_skill_assignments a
-JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key
+JOIN mcp.skills_seen_by(:org_id::text, :rights::jsonb) c ON c.key = a.skill_key
 WHERE a.tool_id = :id::bigint
 ORDER BY a.confidence DESC, a.skill_key
 
@@ -83,8 +83,12 @@ ORDER BY a.tool_id, a.confidence DESC, a.skill_key
 SELECT t.id, t.name, t.server, t.type, a.confidence, a.is_primary, a.source, a.assigned_at
 FROM (
     SELECT * FROM mcp.tool_skill_assignments WHERE skill_key = :key AND owner = ''
+      AND (:rights::jsonb IS NULL OR EXISTS (
+            SELECT FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) t WHERE t.id = tool_id OFFSET 0))
     UNION ALL
     SELECT * FROM mcp.tool_skill_assignments WHERE skill_key = :key AND owner = :org_id::text
+      AND (:rights::jsonb IS NULL OR EXISTS (
+            SELECT FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) t WHERE t.id = tool_id OFFSET 0))
     ORDER BY confidence DESC, tool_id
     LIMIT :limit::int OFFSET :offset::bigint
 ) a
@@ -93,6 +97,8 @@ ORDER BY a.confidence DESC, a.tool_id
 
 -- name: count_items_of_skill
 SELECT count(*) FROM mcp.tool_skill_assignments WHERE skill_key = :key AND owner IN ('', :org_id::text)
+  AND (:rights::jsonb IS NULL OR EXISTS (
+        SELECT FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) t WHERE t.id = tool_id OFFSET 0))
 
 -- name: remove_members
 -- A skill's tools lose it. Their next best skill becomes primary; those left without any are to be classified again,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 
 from skillroute.core.postgres.database import Session
+from skillroute.core.rights.decide import Rights
 from skillroute.skills.model import (
     MAX_TOOLS_PER_SKILL,
     AssignedSkill,
@@ -94,23 +95,31 @@ class AssignmentRepository:
             found.setdefault(item_id, []).append((SkillKey(key), assignment))
         return found
 
-    def of_item(self, item_id: int, org_id: str | None) -> list[AssignedSkill]:
+    def of_item(
+        self,
+        item_id: int,
+        org_id: str | None,
+        *,
+        rights: Rights,
+    ) -> list[AssignedSkill]:
         """Return an item's skills, the most confident first, inactive ones too."""
         return [
             AssignedSkill(
                 SkillKey(key), name, is_active, confidence, is_primary, AssignmentSource(source), reasoning, assigned_at
             )
             for key, name, is_active, confidence, is_primary, source, reasoning, assigned_at in self._run(
-                "skills_of_item", id=item_id, org_id=org_id
+                "skills_of_item", id=item_id, org_id=org_id, rights=rights.as_json()
             )
         ]
 
     def of_skill(
-        self, skill_key: SkillKey, org_id: str | None, *, limit: int, offset: int
+        self, skill_key: SkillKey, org_id: str | None, *, limit: int, offset: int, rights: Rights
     ) -> tuple[list[SkillMember], int]:
         """Return a page of a skill's items, the most confident first, and how many there are in all."""
-        total: int = self._run("count_items_of_skill", key=skill_key, org_id=org_id)[0][0]
-        rows = self._run("items_of_skill", key=skill_key, org_id=org_id, limit=limit, offset=offset)
+        total: int = self._run("count_items_of_skill", key=skill_key, org_id=org_id, rights=rights.as_json())[0][0]
+        rows = self._run(
+            "items_of_skill", key=skill_key, org_id=org_id, rights=rights.as_json(), limit=limit, offset=offset
+        )
         return [
             SkillMember(id_, name, server, type_, confidence, is_primary, AssignmentSource(source), assigned_at)
             for id_, name, server, type_, confidence, is_primary, source, assigned_at in rows

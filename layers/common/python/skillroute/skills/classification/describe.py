@@ -97,7 +97,9 @@ class DescribeSkill:
 
 def _read(session: Session, skill_id: str, caller: Caller) -> tuple[Skill, list[SkillMember]]:
     skill = own_skill(session, skill_id, caller)
-    members, _ = AssignmentRepository(session).of_skill(skill.key, caller.org_id, limit=_TOOLS, offset=0)
+    members, _ = AssignmentRepository(session).of_skill(
+        skill.key, caller.org_id, limit=_TOOLS, offset=0, rights=caller.rights
+    )
     return skill, members
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from skillroute.core.bounded_cache import BoundedCache
 from skillroute.core.embedding.model import EmbeddingModel, Vector, weighted_mean
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.classification.model import SkillProfile
 from skillroute.skills.classification.repository import ClassificationRepository
@@ -48,7 +49,7 @@ class SkillProfiles:
             return skills
 
         def read(session: Session) -> dict[SkillKey, Vector | None]:
-            assigned = AssignmentRepository(session).of_item(tool_id, org_id)
+            assigned = AssignmentRepository(session).of_item(tool_id, org_id, rights=EVERYTHING)
             return {
                 assignment.skill_key: weighted_mean(
                     SkillRepository(session).members(assignment.skill_key, model, by_people=True, without=tool_id)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Session
 from skillroute.core.queue.outbox import OutboxRepository
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.classification.classifiers.port import Classifier
 from skillroute.skills.classification.model import (
@@ -168,7 +169,7 @@ class StoreClassifications:
 
 def current_assignments(session: Session, tool: ToolProfile) -> tuple[Assignment, ...]:
     """Return the skills that a tool has, the primary one first."""
-    assigned = AssignmentRepository(session).of_item(tool.id, tool.org_id)
+    assigned = AssignmentRepository(session).of_item(tool.id, tool.org_id, rights=EVERYTHING)
     ranked = sorted(
         assigned, key=lambda assignment: (not assignment.is_primary, -assignment.confidence, assignment.skill_id)
     )

@@ -9,6 +9,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.errors.model import Conflict, Forbidden, NotFound, SkillrouteError
 from skillroute.core.postgres.database import Session
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.skills.access import visible_skill
 from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.create import PreparedSkill, store
@@ -95,7 +96,7 @@ def decide(
     else:
         skill = _skill(session, decision, wanted[0], now, prepared, caller)
         done.also_resolved = resolve(session, left, skill, decision.action.status, caller)
-        done.skill = SkillRepository(session).get(skill.id, caller.org_id) or skill
+        done.skill = SkillRepository(session).get(skill.id, caller.org_id, rights=EVERYTHING) or skill
     decided = repository.some([one.id for one in left], caller.org_id)
     done.decided = [decided[one.id] for one in left]
     return done

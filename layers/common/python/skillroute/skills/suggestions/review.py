@@ -13,6 +13,7 @@ from skillroute.core.errors.model import Conflict, InvalidInput
 from skillroute.core.input.json_input import check_json
 from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.skills.access import visible_skill
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.change import ChangeSkill
@@ -237,10 +238,10 @@ def _resolve(
     if tool_id is not None:
         assignment = next(
             assigned
-            for assigned in AssignmentRepository(session).of_item(tool_id, caller.org_id)
+            for assigned in AssignmentRepository(session).of_item(tool_id, caller.org_id, rights=EVERYTHING)
             if assigned.skill_key == skill.key
         )
     verb = "created" if status is SuggestionStatus.APPROVED else "found"
     message = f"Skill {verb} and tool assigned" if tool_id is not None else f"Skill {verb}; the tool is gone"
-    fresh = SkillRepository(session).get(skill.id, caller.org_id) or skill
+    fresh = SkillRepository(session).get(skill.id, caller.org_id, rights=EVERYTHING) or skill
     return Reviewed(_found(session, suggestion.id, caller), fresh, assignment, also_resolved, message)

@@ -10,6 +10,7 @@ from skillroute.core.input.json_input import validated
 from skillroute.core.notification.port import Notifier
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.core.time.clock import Clock
 from skillroute.core.time.deadline import Deadline
 from skillroute.skills.assignments.repository import AssignmentRepository
@@ -104,7 +105,9 @@ class SuggestSkills:
             first = self._database.read(lambda session: SuggestionRepository(session).get(same[0][0], org_id))
             skill_id = skill_id_of(name)
             # A skill that is there already has room for these tools: whether they fit is for people to decide.
-            if first is None or self._database.read(lambda session: SkillRepository(session).get(skill_id, org_id)):
+            if first is None or self._database.read(
+                lambda session: SkillRepository(session).get(skill_id, org_id, rights=EVERYTHING)
+            ):
                 return
             fields = {
                 "id": skill_id,
@@ -173,7 +176,7 @@ class SuggestSkills:
             reviewer=AUTO_APPROVER,
             reason=f"suggested for {len(tools)} tools",
         )
-        return SkillRepository(session).get(skill.id, org_id), locked
+        return SkillRepository(session).get(skill.id, org_id, rights=EVERYTHING), locked
 
 
 def enough(description: str, name: str) -> str:

@@ -190,10 +190,20 @@ def _filter(conditions: Conditions) -> edge.Filter | None:
     """Build a filter of keyword matches and ranges, the kinds that Edge answers from its index (docs/adr/0004)."""
     if not conditions:
         return None
-    return edge.Filter(
-        must=[_condition(name, asked) for name, asked in conditions if not isinstance(asked, schema.NoneOf)],
-        must_not=[_condition(name, asked.values) for name, asked in conditions if isinstance(asked, schema.NoneOf)],
-    )
+    must: list[Any] = []
+    must_not: list[Any] = []
+    for name, asked in conditions:
+        if isinstance(asked, schema.NoneOf):
+            must_not.append(_condition(name, asked.values))
+        elif isinstance(asked, schema.Alternatives):
+            each: list[Any] = [edge.Filter(must=[_condition(*pair) for pair in pairs]) for pairs in asked.each]
+            if asked.may_hold:
+                must.append(edge.Filter(should=each))
+            else:
+                must_not += each
+        else:
+            must.append(_condition(name, asked))
+    return edge.Filter(must=must, must_not=must_not)
 
 
 def _condition(

@@ -194,11 +194,40 @@ def _asked(collection: Collection, where: IndexFilter) -> str | None:
         if name not in collection.number_fields:
             return None  # a number of that name is in no payload
         asked["created"] = [least, most]
+    if not _ask_alternatives(asked, where, known):
+        return None
     if where.keys is not None:
         asked["keys"] = [key for key in where.keys if _storable(key)]
         if not asked["keys"]:
             return None
     return json.dumps(asked)
+
+
+def _ask_alternatives(asked: dict[str, Any], where: IndexFilter, known: set[str]) -> bool:
+    """Add alternatives as mcp.search_where takes them; return whether anything can pass them."""
+    for name, filters in (("any", where.either), ("none", where.neither)):
+        if filters is None or (name == "none" and not filters):
+            continue
+        each = schema.alternatives(filters, can_be=_storable)
+        if name == "any" and all(each):
+            if not each:
+                return False
+            asked["any"].append({"each": _conjunctions(each, known)})
+        elif name == "none" and not all(each):
+            return False
+        elif name == "none" and each:
+            asked["none"].append({"each": _conjunctions(each, known)})
+    return True
+
+
+def _conjunctions(each: list[list[tuple[str, list[str]]]], known: set[str]) -> list[list[list[str] | dict[str, Any]]]:
+    return [
+        [
+            [f"{field}={value}" for value in values] if field in known else {"field": field, "values": values}
+            for field, values in pairs
+        ]
+        for pairs in each
+    ]
 
 
 def _storable(value: str) -> bool:

@@ -15,10 +15,20 @@ def filter_of(m: Any, conditions: Conditions) -> models.Filter | None:
     """Return conditions as a filter; None where there are none. `m` is `qdrant_client.models`, loaded by the index."""
     if not conditions:
         return None
-    ready: models.Filter = m.Filter(
-        must=[_condition(m, name, asked) for name, asked in conditions if not isinstance(asked, schema.NoneOf)],
-        must_not=[_condition(m, name, asked.values) for name, asked in conditions if isinstance(asked, schema.NoneOf)],
-    )
+    must: list[Any] = []
+    must_not: list[Any] = []
+    for name, asked in conditions:
+        if isinstance(asked, schema.NoneOf):
+            must_not.append(_condition(m, name, asked.values))
+        elif isinstance(asked, schema.Alternatives):
+            each = [m.Filter(must=[_condition(m, *pair) for pair in pairs]) for pairs in asked.each]
+            if asked.may_hold:
+                must.append(m.Filter(should=each))
+            else:
+                must_not += each
+        else:
+            must.append(_condition(m, name, asked))
+    ready: models.Filter = m.Filter(must=must, must_not=must_not)
     return ready
 
 

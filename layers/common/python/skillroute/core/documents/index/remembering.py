@@ -104,4 +104,8 @@ def _conditions(where: IndexFilter) -> tuple[Any, ...]:
     """Return the conditions of a filter as something that can be looked up."""
     groups = (where.any_of, where.all_of, where.none_of)
     named = tuple(tuple(sorted((name, tuple(values)) for name, values in group.items())) for group in groups)
-    return (*named, tuple(sorted(where.between.items())))
+    alternatives = tuple(
+        None if filters is None else tuple(_conditions(each) for each in filters)
+        for filters in (where.either, where.neither)
+    )
+    return (*named, tuple(sorted(where.between.items())), alternatives)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,9 +45,19 @@ class PointIds:
     ids: list[PointId]
 
 
-Conditions = Sequence[tuple[str, list[str] | Range | NoneOf | PointIds]]
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """Conditions, each of several fields that hold one of some values: one must hold, or none may."""
+
+    each: list[list[tuple[str, list[str]]]]
+    may_hold: bool
+
+
+Asked = list[str] | Range | NoneOf | PointIds | Alternatives
+
+Conditions = Sequence[tuple[str, Asked]]
 """A filter made ready for an engine: each field holds one of the values of a list, is in the range of a tuple, or holds
-none of some values; under the name "", which points it may be."""
+none of some values; under the name "", which points it may be, and alternatives."""
 
 _NAMESPACE = uuid.UUID("7f1d3c0e-5b0a-5b52-9d0b-0c6f1a2e4d90")  # ours; changing it orphans every stored point
 _LARGEST_ID = 2**64 - 1
@@ -123,13 +133,42 @@ def conditions(where: IndexFilter | None) -> Conditions | None:
     ]
     if not all(values for _, values in keywords) or (where.keys is not None and not where.keys):
         return None
+    either = None if where.either is None else alternatives(where.either)
+    if either is not None and not either:
+        return None
+    neither = alternatives(where.neither)
+    if any(not each for each in neither):
+        return None
     refused = [(name, [value for value in values if encodable(value)]) for name, values in where.none_of.items()]
     return [
         *keywords,
         *where.between.items(),
         *((name, NoneOf(values)) for name, values in refused if values),
         *([("", PointIds([point_id(key) for key in where.keys]))] if where.keys else ()),
+        *([("", Alternatives(either, may_hold=True))] if either and all(either) else ()),
+        *([("", Alternatives(neither, may_hold=False))] if neither else ()),
     ]
+
+
+def alternatives(
+    filters: Sequence[IndexFilter], *, can_be: Callable[[str], bool] | None = None
+) -> list[list[tuple[str, list[str]]]]:
+    """Return what each of several filters asks of fields, without filters that nothing can pass; all pass an empty one.
+
+    Parameters
+    ----------
+    can_be : callable, optional
+        Tells whether a value can be stored at all; by default whether it is valid Unicode.
+    """
+    known = can_be or encodable
+    found = []
+    for where in filters:
+        if where != IndexFilter(where.any_of):
+            raise ValueError("an alternative has conditions of any_of alone")
+        asked = [(name, [value for value in values if known(value)]) for name, values in where.any_of.items()]
+        if all(values for _, values in asked):
+            found.append(asked)
+    return found
 
 
 def encodable(value: str) -> bool:
