@@ -26,6 +26,7 @@ SUBJECTS: dict[str, tuple[type[Settings], ...]] = {
     "Search": (settings.RankingSettings,),
     "Reranking": (settings.RerankSettings,),
     "Receipts and learning": (settings.ReceiptSettings, settings.LearningScheduleSettings),
+    "Identity at servers": (settings.IdentitySettings,),
     "Search of mail": (settings.MailSearchSettings,),
     "Queues and notifications": (settings.QueueSettings,),
     "Web": (settings.WebSettings,),

@@ -31,6 +31,8 @@ from skillroute.wiring.providers import (
 from skillroute.wiring.secrets import make_address, make_owner_address, read_logins
 
 if TYPE_CHECKING:
+    import httpx
+
     from skillroute.catalogue.known_requests import KnownRequests
     from skillroute.core.bulk.write import Writer
     from skillroute.core.embedding.query import QueryEmbedder
@@ -63,6 +65,7 @@ class GivenParts(TypedDict, total=False):
     chat: ChatModel | None
     notifier: Notifier | None
     defer: Callable[[Callable[[], None]], Callable[[], None]] | None
+    outbound: Callable[[], httpx.AsyncClient] | None
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -222,6 +225,11 @@ class CoreParts:
             locks=LockLimits(total_s=15.0),
             missing=lambda what: logger.warning("not migrated", extra={"reason": what}),
         )
+
+    @cached_property
+    def outbound(self) -> Callable[[], httpx.AsyncClient]:
+        """Makes clients of hosts that others run, which examine the addresses that they connect to."""
+        raise ConfigurationError("no client is given that examines the addresses of other hosts")
 
     @cached_property
     def writer(self) -> Writer:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from skillroute.core.settings.database import DatabaseSettings, MigrationSettings
 from skillroute.core.settings.embedding import EmbeddingSettings
+from skillroute.core.settings.identity import IdentitySettings
 from skillroute.core.settings.index import IndexSettings
 from skillroute.core.settings.language_models import ClassifierSettings
 from skillroute.core.settings.learning import LearningScheduleSettings, ReceiptSettings
@@ -29,6 +30,7 @@ __all__ = [
     "CoreSettings",
     "DatabaseSettings",
     "EmbeddingSettings",
+    "IdentitySettings",
     "IndexSettings",
     "LearnSettings",
     "LearningScheduleSettings",
@@ -77,7 +79,7 @@ class ClassifySettings(CoreSettings, ClassifierSettings):
     """Everything that the classify function reads."""
 
 
-class CatalogSettings(CoreSettings, WebSettings):
+class CatalogSettings(CoreSettings, WebSettings, IdentitySettings):
     """Everything that the catalog function reads."""
 
 
