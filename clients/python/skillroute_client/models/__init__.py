@@ -21,6 +21,7 @@ from skillroute_client.models.catalogue import (
     ToolRequest,
 )
 from skillroute_client.models.feedback import Feedback, FeedbackResult, FeedbackResults
+from skillroute_client.models.identity import Login, LoginStarted, ServerIdentity
 from skillroute_client.models.learning import (
     DeletedReceipts,
     ForgottenTool,
@@ -141,6 +142,8 @@ __all__ = [
     "LearnedState",
     "LearningStatus",
     "LineResult",
+    "Login",
+    "LoginStarted",
     "MailAgent",
     "MatchedPiece",
     "Matches",
@@ -171,6 +174,7 @@ __all__ = [
     "SearchAnswer",
     "SearchMetadata",
     "Server",
+    "ServerIdentity",
     "ServerMatch",
     "ShownTool",
     "Skill",

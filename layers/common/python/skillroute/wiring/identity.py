@@ -56,7 +56,7 @@ class _Made:
         self.web = Web(lambda: core.outbound())
         self.places = SecretPlaces(
             prefix=settings.server_secrets_prefix,
-            allows_local=settings.tokens_key_file is not None,
+            allows_local=is_laptop and settings.tokens_key_file is not None,
             managed=_managed,
         )
         self.tokens = PersonTokens(core.database, self.vault, self.web)

@@ -20,8 +20,8 @@ class IdentitySettings(Settings):
     )
     tokens_key_file: Path | None = Field(
         None,
-        description="The same on a laptop: a file, made at the first login. With it secrets may be in files and in the "
-        "keyring, so it is for one user alone.",
+        description="The same on a laptop: a file, made at the first login. Where SKILLROUTE_AUTH is none, "
+        "secrets may be in files and in the keyring, too.",
     )
     server_secrets_prefix: str = Field(
         "skillroute/servers/",
