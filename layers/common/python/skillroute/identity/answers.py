@@ -105,7 +105,7 @@ class IdentityRequest(BaseModel):
 class IdentityOut(BaseModel):
     """The way in which requests to a server are let in: where a secret is, never the secret."""
 
-    kind: IdentityKind
+    kind: IdentityKind = Field(description="none, secret, caller_token or oauth.")
     header: str | None = Field(None, description="Of kind secret: the header.")
     prefix: str | None = Field(None, description="Of kind secret: what stands before it.")
     secret: str | None = Field(None, description="Of kind secret: where it is.")

@@ -62,7 +62,7 @@ def delete_identity(server_id: ServerId, caller: AsWriter, manage: Manage) -> No
 
 
 @router.post("/servers/{server_id}/login", summary="Begin to log in at a server", responses=NOT_FOUND | CONFLICT)
-def begin_login(
+def create_login(
     server_id: ServerId, caller: AsReader, logins: Own, request: Request, body: LoginRequest | None = None
 ) -> LoginStarted:
     """Return the page where the caller logs in at a server of kind `oauth`, within 10 minutes and once.
@@ -83,7 +83,7 @@ def list_logins(caller: AsReader, logins: Own, paging: Page) -> Response:
 
 
 @router.delete("/logins/{server_id}", status_code=204, summary="Log out of a server", responses=NOT_FOUND)
-def end_login(server_id: ServerId, caller: AsReader, logins: Own) -> None:
+def delete_login(server_id: ServerId, caller: AsReader, logins: Own) -> None:
     """Delete what the caller logged in with, and have it taken back where the authorization server does so."""
     logins.end(server_id, caller)
 
