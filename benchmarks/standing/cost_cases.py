@@ -122,6 +122,22 @@ def _switched(path: str, _: World) -> Iterator[Case]:
     yield Case("to no state", path, {"state_id": LARGEST_ID}, (404,))
 
 
+def _identity(path: str, world: World) -> Iterator[Case]:
+    own = filled(path, world.spare("server"))
+    yield Case("none", own, {"kind": "none"})
+    audiences = [f"{n:03}" * 170 for n in range(20)]
+    yield Case("20 audiences", own, {"kind": "caller_token", "audiences": audiences}, (422,))
+    yield Case("refused: 10,000 scopes", own, {"kind": "oauth", "scopes": ["a"] * 10_000}, (422,))
+
+
+def _no_login(path: str, world: World) -> Iterator[Case]:
+    yield Case("of no login", filled(path, world.spare("server")), statuses=(403, 404))
+
+
+def _begun_login(path: str, world: World) -> Iterator[Case]:
+    yield Case("of no login", filled(path, world.spare("server")), {"scopes": ["a" * 200] * 50}, (403, 409))
+
+
 _MAIL = "/api/v1/mail"
 _LEARNING = "/api/v1/learning"
 _ACCESS = "/api/v1/access"
@@ -146,6 +162,12 @@ _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("DELETE", "/api/v1/servers/{server_id}"): one_of("server", 204),
     ("POST", "/api/v1/servers/{server_id}/enable"): one_of("server"),
     ("POST", "/api/v1/servers/{server_id}/disable"): one_of("server"),
+    ("GET", "/api/v1/servers/{server_id}/identity"): one_of("server"),
+    ("PUT", "/api/v1/servers/{server_id}/identity"): _identity,
+    ("DELETE", "/api/v1/servers/{server_id}/identity"): one_of("server", 204),
+    ("POST", "/api/v1/servers/{server_id}/login"): _begun_login,
+    ("GET", "/api/v1/logins"): pages(),
+    ("DELETE", "/api/v1/logins/{server_id}"): _no_login,
     ("GET", "/v0.1/servers"): _published,
     ("GET", "/v0.1/servers/{server_name}/versions"): _published,
     ("GET", "/v0.1/servers/{server_name}/versions/{version}"): _published,

@@ -175,6 +175,10 @@ class Client:
         """Return what a call returns that is given the client package's `learning`."""
         return self._call(lambda: call(self._api.learning))
 
+    def servers(self, call: Callable[[Any], T]) -> T:
+        """Return what a call returns that is given the client package's `servers`."""
+        return self._call(lambda: call(self._api.servers))
+
     def put(
         self,
         kind: Written,

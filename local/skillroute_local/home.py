@@ -4,6 +4,7 @@
     ├── lock                 locked by the process that runs; says its pid
     ├── run.json             where it answers, while it does
     ├── skillroute.log       warnings and errors of one that was started in a terminal
+    ├── tokens.key           the key that encrypts what persons log in with at servers, once one did
     ├── token-key.pem        the private key that signs tokens for trying, once one was made
     ├── postgres/            see skillroute_local.postgres
     └── index/replica-*      replicas of the vector index, of no use without their process

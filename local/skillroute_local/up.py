@@ -157,6 +157,7 @@ def local_settings(database_url: str | None, home: Home | None = None) -> LocalS
     os.environ.setdefault("SKILLROUTE_INDEX_OPTIMIZE_ABOVE", str(_OPTIMISE_ABOVE))
     if home is not None:
         os.environ.setdefault("SKILLROUTE_INDEX_DIR", str(home.index_dir))
+        os.environ.setdefault("SKILLROUTE_TOKENS_KEY_FILE", str(home.path / "tokens.key"))
     if database_url is not None:
         os.environ["SKILLROUTE_DATABASE_URL"] = SecretStr(database_url).get_secret_value()
         for name in ("SECRET_ARN", "USER"):  # of a deployment that another command was about

@@ -54,6 +54,12 @@ SCOPES: dict[Route, Scope | None] = {
     ("DELETE", "/api/v1/servers/{server_id}"): Scope.CATALOG,
     ("POST", "/api/v1/servers/{server_id}/enable"): Scope.CATALOG,
     ("POST", "/api/v1/servers/{server_id}/disable"): Scope.CATALOG,
+    ("GET", "/api/v1/servers/{server_id}/identity"): Scope.CATALOG,
+    ("PUT", "/api/v1/servers/{server_id}/identity"): Scope.CATALOG,
+    ("DELETE", "/api/v1/servers/{server_id}/identity"): Scope.CATALOG,
+    ("POST", "/api/v1/servers/{server_id}/login"): Scope.SEARCH,
+    ("GET", "/api/v1/logins"): Scope.SEARCH,
+    ("DELETE", "/api/v1/logins/{server_id}"): Scope.SEARCH,
     ("GET", "/v0.1/servers"): Scope.SEARCH,
     ("GET", "/v0.1/servers/{server_name}/versions"): Scope.SEARCH,
     ("GET", "/v0.1/servers/{server_name}/versions/{version}"): Scope.SEARCH,
@@ -171,6 +177,7 @@ BODIES: dict[Route, Any] = {
     ("POST", "/api/v1/access/rules"): {"name": "none", "effect": "deny", "roles": ["intern"]},
     ("PUT", "/api/v1/access/rules/{rule_id}"): {"name": "none", "effect": "deny", "roles": ["trainee"]},
     ("POST", "/api/v1/access/explain"): {"roles": ["intern"], "server": "garden"},
+    ("PUT", "/api/v1/servers/{server_id}/identity"): {"kind": "none"},
     ("PUT", "/api/v1/learning/live"): {"state_id": None},
     ("POST", "/api/v1/feedback"): {"search_id": SEARCH_ID, "tool_id": 1, "outcome": "called"},
     ("POST", "/api/v1/feedback/batch"): {"outcomes": [{"search_id": SEARCH_ID, "tool_id": 1, "outcome": "succeeded"}]},
@@ -201,14 +208,18 @@ TABLES = (
     "learned_states",
     "learned_requests",
     "access_rules",
+    "server_identities",
+    "person_tokens",
+    "login_attempts",
 )
 
 
 def routes_of(app: FastAPI) -> list[Route]:
-    """Return every route of the OpenAPI document; those that delete come last."""
+    """Return every route of the OpenAPI document; those that delete come last, what hangs on a thing before it."""
     paths = app.openapi()["paths"]
     routes = [(method.upper(), path) for path, methods in paths.items() for method in methods]
-    return sorted(routes, key=lambda route: (route[0] == "DELETE", route[1], route[0]))
+    # `~` is behind every other character.
+    return sorted(routes, key=lambda route: (route[0] == "DELETE", route[1] + "~" * (route[0] == "DELETE"), route[0]))
 
 
 def filled(
@@ -273,6 +284,11 @@ def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
     valves = {"name": f"open_valves{suffix}", "description": "Water."}
     servers = system.parts.registry.sync("server", [{"name": f"garden{suffix}", "tools": [valves]}], caller)
     agents = system.parts.registry.sync("agent", [{"name": f"garden{suffix}", "description": "Water."}], caller)
+    system.rows(
+        "INSERT INTO mcp.person_tokens (server_id, org_id, person, tokens) VALUES (:server, :org, 'ann', '')",
+        server=servers.outcomes[0].id,
+        org=org,
+    )
     return {
         "item": tool,
         "skill": skill,

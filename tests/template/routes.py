@@ -21,8 +21,10 @@ OPEN = {
     "GET /.well-known/oauth-protected-resource/mcp",
     "GET /.well-known/mcp/server-card.json",
     "GET /mcp/server-card",
+    "GET /oauth/callback",
 }
-"""The routes that are open where tokens let callers in: they have who issues those, and how to connect."""
+"""The routes that are open where tokens let callers in: they have who issues those, how to connect, and the page that
+browsers come back to from a login."""
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -44,7 +46,9 @@ def served(*functions: str) -> set[str]:
     """Return the routes of some functions, of all when none is named."""
     document = create_app(_routers(functions or FUNCTIONS)).openapi()
     found = {key(method, path) for path, methods in document["paths"].items() for method in methods}
-    return found | (OPEN if "Mcp" in (functions or FUNCTIONS) else set())  # which the document leaves out
+    # What the document leaves out.
+    of = {"Catalog": {"GET /oauth/callback"}, "Mcp": OPEN - {"GET /oauth/callback"}}
+    return found.union(*(of.get(function, set()) for function in functions or FUNCTIONS))
 
 
 @cache

@@ -20,6 +20,7 @@ _TYPES = {
 }  # fmt: skip
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADER_VALUE = re.compile(r"(?:[!-~](?:[ -~\t]*[!-~])?)?")
+_KEYRING = re.compile(r"(Bearer )?keyring:([^\s:][^\n]{0,254})")
 
 _OF_AN_EXTENSION = ' is started by an extension of its client: name its "command" here to have it'
 
@@ -128,7 +129,8 @@ def _mapping(entry: dict[str, Any], field: str, expand: Expand) -> dict[str, str
 
 def _headers(entry: dict[str, Any], expand: Expand) -> dict[str, str]:
     """Return the headers. What HTTP does not allow is named here: later its value would be in the error."""
-    headers = _mapping(entry, "headers", expand)
+    given = _mapping(entry, "headers", expand)
+    headers = {name: _of_keyring(name, value) for name, value in given.items()}
     for name, value in headers.items():
         if not _HEADER.fullmatch(name):
             raise EntryError(f".headers: {name!r} is no name of a header")
@@ -137,6 +139,20 @@ def _headers(entry: dict[str, Any], expand: Expand) -> dict[str, str]:
                 f".headers.{name} has a character that HTTP does not allow: printable ASCII without spaces at the ends"
             )
     return headers
+
+
+def _of_keyring(header: str, value: str) -> str:
+    """Return a header's value, or the secret of the system's keyring that it names: ``keyring:NAME``."""
+    named = _KEYRING.fullmatch(value)
+    if named is None:
+        return value
+    from skillroute.core.errors.model import SecretUnavailable  # noqa: PLC0415 (few entries name one)
+    from skillroute.identity.places import of_keyring  # noqa: PLC0415
+
+    try:
+        return f"{named[1] or ''}{of_keyring(named[2])}"
+    except SecretUnavailable as error:
+        raise EntryError(f".headers.{header}: {error}") from None
 
 
 def _env_file(entry: dict[str, Any], expand: Expand) -> dict[str, str]:

@@ -105,6 +105,20 @@ def test_the_registry_is_written_found_and_switched(skillroute: Skillroute) -> N
     assert [*skillroute.servers.list(), *skillroute.agents.list()] == []
 
 
+def test_identities_are_set_and_ones_own_logins_listed(skillroute: Skillroute, system: System) -> None:
+    server = system.put_server(remotes=[{"type": "streamable-http", "url": "https://notes.test/mcp"}]).id
+    assert server is not None
+    assert skillroute.servers.identity(server).kind == "none"
+    found = skillroute.servers.set_identity(server, "caller_token", audiences=["a"])
+    assert (found.kind, found.audiences, found.origin) == ("caller_token", ["a"], "https://notes.test")
+    with pytest.raises(Conflict, match="takes no logins"):
+        skillroute.servers.log_in(server, scopes=["read"])
+    skillroute.servers.delete_identity(server)
+    assert list(skillroute.servers.logins()) == []
+    with pytest.raises(NotFound):
+        skillroute.servers.log_out(server)
+
+
 def test_use_is_looked_at_exported_and_deleted(skillroute: Skillroute, system: System) -> None:
     [tool] = system.put("fly", server="travel")
     system.outcome(system.receipt("book a flight", tool), "called", tool)

@@ -22,6 +22,7 @@ from skillroute_client.models.catalogue import (
     ToolRequest,
 )
 from skillroute_client.models.feedback import Feedback, FeedbackResult, FeedbackResults
+from skillroute_client.models.identity import Login, LoginStarted, ServerIdentity
 from skillroute_client.models.learning import (
     DeletedReceipts,
     ForgottenTool,
@@ -145,6 +146,8 @@ __all__ = [
     "LearnedState",
     "LearningStatus",
     "LineResult",
+    "Login",
+    "LoginStarted",
     "MailAgent",
     "MatchedPiece",
     "Matches",
@@ -176,6 +179,7 @@ __all__ = [
     "SearchMetadata",
     "SeenOfServer",
     "Server",
+    "ServerIdentity",
     "ServerMatch",
     "ShownTool",
     "Skill",

@@ -24,11 +24,12 @@ from skillroute_client.calls import (
 )
 from skillroute_client.engines import M
 from skillroute_client.models.catalogue import Agent, Deleted, Server, Tool
+from skillroute_client.models.identity import Login, LoginStarted, ServerIdentity
 from skillroute_client.models.skills import ToolSkill, ToolSkills
 from skillroute_client.models.written import Written
 from skillroute_client.operations import Resource, operation, paged
 from skillroute_client.pages import Listing
-from skillroute_client.resources.options import ItemType, ListEntities, ListTools
+from skillroute_client.resources.options import IdentitySettings, ItemType, ListEntities, ListTools, PageOptions
 from skillroute_client.retrying import Repeat
 
 _TOOL_SKILLS = TypeAdapter(list[ToolSkill])
@@ -165,6 +166,38 @@ class Servers(Resource[M]):
         """Keep a server and its tools from being found."""
         path = path_of("servers", server_id, "disable")
         return Call(method="POST", path=path, read=one(Server), **conditional(if_match))
+
+    @operation
+    def identity(self, server_id: int) -> Call[ServerIdentity]:
+        """Return how a server lets requests in."""
+        return Call(method="GET", path=path_of("servers", server_id, "identity"), read=one(ServerIdentity))
+
+    @operation
+    def set_identity(self, server_id: int, kind: str, **settings: Unpack[IdentitySettings]) -> Call[ServerIdentity]:
+        """Set how a server lets requests in. Secrets are named by their place; what persons logged in with ends."""
+        path, body = path_of("servers", server_id, "identity"), {"kind": kind, **given(settings)}
+        return Call(method="PUT", path=path, body=body, read=one(ServerIdentity))
+
+    @operation
+    def delete_identity(self, server_id: int) -> Call[None]:
+        """Let requests to a server go without an identity."""
+        return Call(method="DELETE", path=path_of("servers", server_id, "identity"), read=nothing)
+
+    @operation
+    def log_in(self, server_id: int, *, scopes: builtins.list[str] | None = None) -> Call[LoginStarted]:
+        """Begin to log in at a server: open `authorization_url` in a browser, within 10 minutes and once."""
+        path, body = path_of("servers", server_id, "login"), given({"scopes": scopes})
+        return Call(method="POST", path=path, body=body, read=one(LoginStarted))
+
+    @paged
+    def logins(self, **page: Unpack[PageOptions]) -> Listing[Login]:
+        """List the servers where the caller is logged in."""
+        return Listing(path_of("logins"), Login, page)
+
+    @operation
+    def log_out(self, server_id: int) -> Call[None]:
+        """Delete what the caller logged in with at a server."""
+        return Call(method="DELETE", path=path_of("logins", server_id), read=nothing)
 
 
 class Agents(Resource[M]):

@@ -243,3 +243,15 @@ class ProjectMessageOptions(TypedDict, total=False):
     until: str | None
     cursor: str | None
     explain: bool | None
+
+
+class IdentitySettings(TypedDict, total=False):
+    """Of `servers.set_identity`: what the kind takes (docs/identity.md)."""
+
+    header: str | None
+    prefix: str | None
+    secret: str | None
+    audiences: list[str] | None
+    client_id: str | None
+    client_secret: str | None
+    scopes: list[str] | None

@@ -129,8 +129,10 @@ OF_THE_OPERATOR = {
     ("GET", "/api/v1/learning/unserved"),
     ("GET", "/api/v1/learning/judged"),
     ("DELETE", "/api/v1/learning/tools/{item_id}"),
+    ("PUT", "/api/v1/servers/{server_id}/identity"),
+    ("DELETE", "/api/v1/servers/{server_id}/identity"),
 }
-"""Routes with scope skills, of callers without an organisation with scope admin."""
+"""Routes with scope skills or catalog, of callers without an organisation with scope admin."""
 
 
 @pytest.mark.parametrize("how", ["its own scope", "admin", "an array in scp", "client_id", "no organisation: null"])

@@ -69,6 +69,9 @@ _STATE = (
 )
 _LEARNED = "INSERT INTO mcp.learned_requests VALUES ({}, {}, 0, '', 1, '{{}}', 3, 1)"
 _PAIR = "INSERT INTO mcp.learned_pairs VALUES ({}, {}, {}, 3)"
+_IDENTITY = "INSERT INTO mcp.server_identities (server_id, org_id, kind) VALUES ({}, {}, '{}')"
+_TOKENS = "INSERT INTO mcp.person_tokens (server_id, org_id, person, tokens) VALUES ({}, {}, '{}', '')"
+_ATTEMPT = "INSERT INTO mcp.login_attempts VALUES ('{}', {}, {}, '{}', '', '', '', now())"
 
 _MAIL = """
 INSERT INTO mcp.mail_documents (id, kind, project_ids, sender_key, recipient_keys, importance, ack_required, created_ts,
@@ -323,6 +326,18 @@ REFUSED = [
     (_PAIR.format(9, 1, 1), "learned_pairs_state_id_fkey"),
     (_PAIR.format(1, 9, 1), "learned_pairs_tool_id_fkey"),
     (_PAIR.format(1, 1, 9), "learned_pairs_with_id_fkey"),
+    (_IDENTITY.format(1, "NULL", "none"), "server_identities_pkey"),
+    (_IDENTITY.format(9, "NULL", "none"), "server_identities_server_id_fkey"),
+    (_IDENTITY.format(1, "''", "none"), "server_identities_org_not_blank"),
+    (_IDENTITY.format(1, "NULL", "magic"), "server_identities_kind_known"),
+    (_TOKENS.format(1, "NULL", "ann"), "person_tokens_of_person"),
+    (_TOKENS.format(9, "NULL", "ann"), "person_tokens_server_id_fkey"),
+    (_TOKENS.format(1, "''", "ann"), "person_tokens_org_not_blank"),
+    (_TOKENS.format(1, "NULL", ""), "person_tokens_person_not_blank"),
+    (_ATTEMPT.format("s", 1, "NULL", "ann"), "login_attempts_pkey"),
+    (_ATTEMPT.format("t", 9, "NULL", "ann"), "login_attempts_server_id_fkey"),
+    (_ATTEMPT.format("t", 1, "''", "ann"), "login_attempts_org_not_blank"),
+    (_ATTEMPT.format("t", 1, "NULL", ""), "login_attempts_person_not_blank"),
     ("INSERT INTO mcp.budgets VALUES ('a', now()), ('a', now())", "budgets_pkey"),
     (
         "INSERT INTO mcp.calls_in_flight (id, ends_at) SELECT '6a1f0000-0000-4000-8000-000000000001', now() "
@@ -352,6 +367,9 @@ def sql(database_url: str) -> Iterator[Sql]:
         sql(_STATE.format("NULL"))
         sql(_LEARNED.format(1, 1))
         sql(_PAIR.format(1, 1, 1))
+        sql(_IDENTITY.format(1, "NULL", "none"))
+        sql(_TOKENS.format(1, "NULL", "ann"))
+        sql(_ATTEMPT.format("s", 1, "NULL", "ann"))
         yield sql
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from skillroute_local.errors import LocalError
@@ -168,6 +170,17 @@ def test_a_header_that_http_does_not_allow_is_named_without_its_value(tmp_path: 
     wrong = problem(tmp_path, {"url": "http://a", "headers": {"X-Key": value}})
     assert wrong.startswith(".headers.X-Key has a character that HTTP does not allow")
     assert "s-1" not in wrong
+
+
+def test_a_header_may_be_a_secret_of_the_keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {("skillroute", "notes"): "s-1"}
+    keyring = SimpleNamespace(get_password=lambda service, name: kept.get((service, name)))
+    monkeypatch.setitem(sys.modules, "keyring", keyring)
+    server = one(tmp_path, {"url": "http://a", "headers": {"A": "Bearer keyring:notes", "B": "keyring:notes"}})
+    assert isinstance(server, HttpServer)
+    assert dict(server.headers) == {"A": "Bearer s-1", "B": "s-1"}
+    wrong = problem(tmp_path, {"url": "http://a", "headers": {"A": "keyring:other"}})
+    assert wrong == ".headers.A: keyring:other is not there: keyring set skillroute other"
 
 
 def test_an_environment_file_or_folder_that_cannot_be_read_spoils_its_entry_alone(tmp_path: Path) -> None:

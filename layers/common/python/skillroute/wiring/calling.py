@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from skillroute.calling.in_flight import CallsInFlight
     from skillroute.calling.model import RemoteTools
     from skillroute.core.outbound.credentials import Identities
-    from skillroute.wiring.parts import CoreParts
+    from skillroute.wiring.use_cases import Parts
 
 
 class Calling:
     """Calls, each part made when the first one needs it."""
 
-    def __init__(self, core: CoreParts) -> None:
-        self._core = core
-        self._settings = core.of(CallSettings)
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._settings = parts.of(CallSettings)
 
     @cached_property
     def calls(self) -> Calls:
@@ -43,7 +43,7 @@ class Calling:
     def in_flight(self) -> CallsInFlight:
         from skillroute.calling.in_flight import CallsInFlight
 
-        return CallsInFlight(self._core.database, self._settings.call_in_flight)
+        return CallsInFlight(self._parts.database, self._settings.call_in_flight)
 
     @cached_property
     def call_tool(self) -> CallTool:
@@ -52,19 +52,18 @@ class Calling:
         from skillroute.calling.servers import CallableServers
 
         settings = self._settings
-        database = self._core.database
+        database = self._parts.database
         limits = Limits(settings.call_timeout_s, settings.call_answer_bytes)
         servers = CallableServers(database)
-        rights_of = self._core.rules_in_force.read
+        rights_of = self._parts.rules_in_force.read
         return CallTool(database, rights_of, servers, self.identities, self.remote, self.in_flight, limits)
 
     @cached_property
     def remote(self) -> RemoteTools:
         from skillroute.calling.remote import GuardedTools
-        from skillroute.core.outbound.hosts import HostRules
 
-        return GuardedTools(HostRules.of(self._settings))
+        return GuardedTools(self._parts.host_rules)
 
     @cached_property
     def identities(self) -> Identities:
-        raise NotImplementedError
+        return self._parts.identities

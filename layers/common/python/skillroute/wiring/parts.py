@@ -16,7 +16,13 @@ from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Database
 from skillroute.core.postgres.follow_up import FollowedDatabase
 from skillroute.core.queue.port import Queue
-from skillroute.core.settings import ClassifierSettings, CoreSettings, MigrationSettings, RerankSettings
+from skillroute.core.settings import (
+    ClassifierSettings,
+    CoreSettings,
+    MigrationSettings,
+    OutboundSettings,
+    RerankSettings,
+)
 from skillroute.skills.classification.classifiers.port import Classifier
 from skillroute.wiring.index import make_replica
 from skillroute.wiring.providers import (
@@ -31,9 +37,12 @@ from skillroute.wiring.providers import (
 from skillroute.wiring.secrets import make_address, make_owner_address, read_logins
 
 if TYPE_CHECKING:
+    import httpx
+
     from skillroute.catalogue.known_requests import KnownRequests
     from skillroute.core.bulk.write import Writer
     from skillroute.core.embedding.query import QueryEmbedder
+    from skillroute.core.outbound.hosts import HostRules
     from skillroute.core.postgres.address import AddressSource
     from skillroute.core.postgres.pool import Pool
     from skillroute.core.queue.dispatch import Dispatch
@@ -64,6 +73,7 @@ class GivenParts(TypedDict, total=False):
     chat: ChatModel | None
     notifier: Notifier | None
     defer: Callable[[Callable[[], None]], Callable[[], None]] | None
+    outbound: Callable[[], httpx.AsyncClient] | None
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -229,6 +239,19 @@ class CoreParts:
             locks=LockLimits(total_s=15.0),
             missing=lambda what: logger.warning("not migrated", extra={"reason": what}),
         )
+
+    @cached_property
+    def outbound(self) -> Callable[[], httpx.AsyncClient]:
+        """Makes clients of hosts that others run, which examine the addresses that they connect to."""
+        from skillroute.core.outbound.guarded import make_client
+
+        return lambda: make_client(self.host_rules)
+
+    @cached_property
+    def host_rules(self) -> HostRules:
+        from skillroute.core.outbound.hosts import HostRules
+
+        return HostRules.of(self.of(OutboundSettings))
 
     @cached_property
     def writer(self) -> Writer:

@@ -65,6 +65,7 @@ def _catalog(parts: Parts) -> tuple[list[APIRouter], list[object]]:
     from skillroute.agent_skills import routes as agent_skills
     from skillroute.catalogue import routes as catalogue
     from skillroute.core.http import portable_routes
+    from skillroute.identity import routes as identity
     from skillroute.learning.outcomes import routes as outcomes
     from skillroute.learning.review import routes as review
     from skillroute.learning.states import routes as states
@@ -78,14 +79,14 @@ def _catalog(parts: Parts) -> tuple[list[APIRouter], list[object]]:
         parts.agent_skills,
         parts.mail,
         parts.learning,
+        parts.identity,
         parts.portable,
         parts.rights,
     )
     of_learning = (outcomes, review, states)
-    routers = [
-        each.router
-        for each in (catalogue, registry, published, agent_skills, mail, *of_learning, access, portable_routes)
-    ]
+    of_items = (catalogue, registry, identity, published, agent_skills, mail)
+    routers = [each.router for each in (*of_items, *of_learning, access, portable_routes)]
+    routers.append(identity.open_router)
     return routers, [use_case for each in slices for use_case in vars(each).values()]
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from skillroute.core.documents.verify import Verify
     from skillroute.core.http.auth import Access
     from skillroute.core.http.lanes import Lanes
+    from skillroute.core.outbound.credentials import Identities
     from skillroute.core.queue.failed_work import FailedWork
     from skillroute.core.rationing.work import Work
     from skillroute.core.recent_searches import RecentSearches
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from skillroute.wiring.calling import Calling
     from skillroute.wiring.catalogue import CatalogueUseCases
     from skillroute.wiring.classification import ClassificationUseCases
+    from skillroute.wiring.identity import IdentityUseCases
     from skillroute.wiring.learning import LearningUseCases
     from skillroute.wiring.mail import MailUseCases
     from skillroute.wiring.mcp import Mcp
@@ -81,6 +83,19 @@ class Parts(CoreParts):
         from skillroute.wiring.rights import RightsUseCases
 
         return RightsUseCases(self)
+
+    @cached_property
+    def identity(self) -> IdentityUseCases:
+        from skillroute.wiring.identity import IdentityUseCases
+
+        return IdentityUseCases(self)
+
+    @cached_property
+    def identities(self) -> Identities:
+        """The credentials of callers at servers, for calls."""
+        from skillroute.wiring.identity import make_identities
+
+        return make_identities(self)
 
     @cached_property
     def agent_skills(self) -> AgentSkillUseCases:

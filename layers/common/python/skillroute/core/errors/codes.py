@@ -74,6 +74,11 @@ class ErrorCode(StrEnum):
         409,
         "The item's server is disabled: enable the server first.",
     )
+    LOGIN_NOT_POSSIBLE = (
+        "login_not_possible",
+        409,
+        "The server, or its authorization server, does not offer what a login needs; `detail` says what.",
+    )
     STILL_REFERRED_TO = "still_referred_to", 409, "Messages refer to the object: delete them first."
     VERSION_CONFLICT = "version_conflict", 412, "The version differs from `If-Match`; `current` is the stored one."
     BODY_TOO_LARGE = "body_too_large", 413, "The body is larger than the route accepts."

@@ -10,7 +10,7 @@ from ipaddress import AddressValueError, IPv4Address, IPv6Address
 import idna
 
 from skillroute.core.outbound.addresses import Reach, reach_of
-from skillroute.core.settings.calling import CallSettings
+from skillroute.core.settings.calling import OutboundSettings
 
 _PORTS = {"http": 80, "https": 443}
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
@@ -54,7 +54,7 @@ class HostRules:
     private: tuple[Entry, ...] = ()
 
     @classmethod
-    def of(cls, settings: CallSettings) -> HostRules:
+    def of(cls, settings: OutboundSettings) -> HostRules:
         """Read the rules from the settings.
 
         Raises
@@ -66,6 +66,12 @@ class HostRules:
             tuple(_entries(settings.call_hosts, "SKILLROUTE_CALL_HOSTS", may_be_plain=False)),
             tuple(_entries(settings.call_private_hosts, "SKILLROUTE_CALL_PRIVATE_HOSTS", may_be_plain=True)),
         )
+
+    @property
+    def plain_origins(self) -> frozenset[str]:
+        """The origins that may be reached without TLS, such as ``http://localhost:8080``."""
+        named = [entry for entry in self.private if entry.is_plain]
+        return frozenset(f"http://{entry.host}{f':{entry.port}' if entry.port else ''}" for entry in named)
 
     def check(self, scheme: str, host: str, port: int | None) -> None:
         """Refuse what may not be called, before its name is looked up.

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from skillroute.core.settings.calling import CallSettings
+from skillroute.core.settings.calling import CallSettings, OutboundSettings
 from skillroute.core.settings.database import DatabaseSettings, MigrationSettings
 from skillroute.core.settings.embedding import EmbeddingSettings
+from skillroute.core.settings.identity import IdentitySettings
 from skillroute.core.settings.index import IndexSettings
 from skillroute.core.settings.language_models import ClassifierSettings
 from skillroute.core.settings.learning import LearningScheduleSettings, ReceiptSettings
@@ -32,6 +33,7 @@ __all__ = [
     "CoreSettings",
     "DatabaseSettings",
     "EmbeddingSettings",
+    "IdentitySettings",
     "IndexSettings",
     "LearnSettings",
     "LearningScheduleSettings",
@@ -39,6 +41,7 @@ __all__ = [
     "MailSearchSettings",
     "McpSettings",
     "MigrationSettings",
+    "OutboundSettings",
     "ProcessSettings",
     "QueueSettings",
     "RankingSettings",
@@ -80,7 +83,7 @@ class ClassifySettings(CoreSettings, ClassifierSettings):
     """Everything that the classify function reads."""
 
 
-class CatalogSettings(CoreSettings, WebSettings):
+class CatalogSettings(CoreSettings, WebSettings, IdentitySettings, OutboundSettings):
     """Everything that the catalog function reads."""
 
 
@@ -98,7 +101,7 @@ class McpSettings(SearchSettings, CallSettings):
     """Everything that the mcp function reads."""
 
 
-class CallFunctionSettings(CoreSettings, CallSettings):
+class CallFunctionSettings(CoreSettings, CallSettings, IdentitySettings):
     """Everything that the call function reads."""
 
 

@@ -19,17 +19,9 @@ OFFERED: dict[Offered, tuple[str, ...]] = {
 """The tools that agents are offered to call others by."""
 
 
-class CallSettings(Settings):
-    """Which servers may be called, and how much a call may take."""
+class OutboundSettings(Settings):
+    """Which hosts that others run may be reached."""
 
-    calls: Offered = Field(
-        "off",
-        description="Whether agents may have tools called through /mcp, and how they are offered: call_tool (one), "
-        "call_tool_read and call_tool_write (split), or all three (both).",
-    )
-    call_function: str | None = Field(
-        None, description="On Lambda, the function that makes calls; elsewhere this process makes them."
-    )
     call_hosts: str = Field(
         "",
         description="Hosts whose tools may be called, comma-separated: names, or *.example.com for all below one; "
@@ -40,13 +32,6 @@ class CallSettings(Settings):
         description="Hosts that may have private addresses, comma-separated, with a port where only that is meant; "
         "http://localhost:8080 may be reached without TLS. Addresses of links and of metadata services never.",
     )
-    call_timeout_s: float = Field(20.0, gt=0, le=900, description="The most that a call of a tool may take.")
-    call_answer_bytes: int = Field(
-        4_000_000, ge=1_000, le=5_000_000, description="The largest answer of a tool that is passed on."
-    )
-    call_in_flight: int = Field(
-        20, ge=1, le=1000, description="Calls of one organisation that may be under way at once."
-    )
 
     @model_validator(mode="after")
     def _hosts_are_hosts(self) -> Self:
@@ -55,3 +40,23 @@ class CallSettings(Settings):
 
             HostRules.of(self)
         return self
+
+
+class CallSettings(OutboundSettings):
+    """How tools are called, and how much a call may take."""
+
+    calls: Offered = Field(
+        "off",
+        description="Whether agents may have tools called through /mcp, and how they are offered: call_tool (one), "
+        "call_tool_read and call_tool_write (split), or all three (both).",
+    )
+    call_function: str | None = Field(
+        None, description="On Lambda, the function that makes calls; elsewhere this process makes them."
+    )
+    call_timeout_s: float = Field(20.0, gt=0, le=900, description="The most that a call of a tool may take.")
+    call_answer_bytes: int = Field(
+        4_000_000, ge=1_000, le=5_000_000, description="The largest answer of a tool that is passed on."
+    )
+    call_in_flight: int = Field(
+        20, ge=1, le=1000, description="Calls of one organisation that may be under way at once."
+    )

@@ -1,0 +1,111 @@
+"""From a server and a caller to the headers that let a request in: the port `Identities`."""
+
+from __future__ import annotations
+
+from skillroute.core.caller import Caller
+from skillroute.core.errors.model import Conflict
+from skillroute.core.hashing import text_hash
+from skillroute.core.outbound.credentials import Credentials, LoginNeeded, ServerRef
+from skillroute.core.postgres.database import Database
+from skillroute.identity.model import Person, ServerIdentity, Tokens, origin_of
+from skillroute.identity.oauth.challenge import parse_challenge
+from skillroute.identity.passed_on import why_not
+from skillroute.identity.persons import Persons
+from skillroute.identity.places import SecretPlaces
+from skillroute.identity.renewal import PersonTokens, login_needed
+from skillroute.identity.repository import IdentityRepository
+
+
+class CallerIdentities:
+    """`Identities` over the rows of servers and persons."""
+
+    def __init__(self, database: Database, places: SecretPlaces, tokens: PersonTokens, persons: Persons) -> None:
+        self._database = database
+        self._places = places
+        self._tokens = tokens
+        self._persons = persons
+
+    def credentials(self, server: ServerRef, caller: Caller, token: str | None) -> Credentials:
+        """Return the credentials; none are needed where the server has no identity set.
+
+        Raises `LoginNeeded`, and `DependencyUnavailable` where what keeps secrets cannot be reached.
+        """
+        identity = self._identity(server)
+        if identity.kind == "none":
+            return Credentials(session_key=_key("none", caller.org_id))
+        _same_place(identity, server)
+        if identity.kind == "secret":
+            return self._of_secret(identity, server, caller, again=False)
+        if identity.kind == "caller_token":
+            refused = why_not(token, identity.settings.get("audiences", ()), server.name)
+            if token is None or refused is not None:
+                raise LoginNeeded(refused or "")
+            # By the token itself: two callers without a name are two.
+            return Credentials({"Authorization": f"Bearer {token}"}, _key("caller", caller.org_id, token))
+        person = self._person(server, caller)
+        try:
+            return _of_tokens(self._tokens.current(server, person), person)
+        except Conflict as error:  # there is no key
+            raise LoginNeeded(str(error)) from None
+
+    def renewed(self, server: ServerRef, caller: Caller, refused: Credentials, challenge: str | None) -> Credentials:
+        """Return other credentials after the server refused these with 401, or with 403 for want of scopes.
+
+        Raises `LoginNeeded` where there are none to be had, and `DependencyUnavailable`.
+        """
+        identity = self._identity(server)
+        if identity.kind == "none":
+            raise LoginNeeded(f"{server.name} wants to know who calls, and no identity is set for it: {_HOW_SET}")
+        _same_place(identity, server)
+        if identity.kind == "secret":
+            found = self._of_secret(identity, server, caller, again=True)
+            if found.headers == refused.headers:
+                raise LoginNeeded(f"{server.name} refuses the secret that is set for it: have it changed")
+            return found
+        if identity.kind == "caller_token":
+            raise LoginNeeded(f"{server.name} refuses your own token: come with another one")
+        person, asked = self._person(server, caller), parse_challenge(challenge)
+        if asked.error == "insufficient_scope":
+            raise login_needed(server, f"your login at {server.name} does not allow this", asked.scopes)
+        try:
+            return _of_tokens(self._tokens.renewed(server, person, _bearer(refused)), person)
+        except Conflict as error:
+            raise LoginNeeded(str(error)) from None
+
+    def _identity(self, server: ServerRef) -> ServerIdentity:
+        found = self._database.read(lambda session: IdentityRepository(session).get(server.id))
+        return found or ServerIdentity(server.id, "none")
+
+    def _person(self, server: ServerRef, caller: Caller) -> Person:
+        person = self._persons.of(caller)
+        if person is None:
+            raise LoginNeeded(f"{server.name} wants to know who you are: {Persons.NO_NAME}")
+        return person
+
+    def _of_secret(self, identity: ServerIdentity, server: ServerRef, caller: Caller, *, again: bool) -> Credentials:
+        settings = identity.settings
+        text = self._places.read(str(settings.get("secret", "")), server.org_id, again=again)
+        header, prefix = str(settings.get("header", "Authorization")), str(settings.get("prefix", ""))
+        return Credentials({header: f"{prefix}{text}"}, _key("secret", caller.org_id))
+
+
+_HOW_SET = "PUT /api/v1/servers/{id}/identity, or `skillroute identity set`"
+
+
+def _same_place(identity: ServerIdentity, server: ServerRef) -> None:
+    """Raise `LoginNeeded` where the server has another address than the one that its identity was set for."""
+    if identity.origin != origin_of(server.url):
+        raise LoginNeeded(f"the address of {server.name} changed since its identity was set: set it again")
+
+
+def _of_tokens(tokens: Tokens, person: Person) -> Credentials:
+    return Credentials({"Authorization": f"Bearer {tokens.access}"}, _key("person", person.org_id, person.name))
+
+
+def _bearer(credentials: Credentials) -> str:
+    return credentials.headers.get("Authorization", "").removeprefix("Bearer ")
+
+
+def _key(kind: str, org_id: str | None, *more: str) -> str:
+    """Return whose credentials are: a hash, since it may be logged."""
+    return text_hash(kind, "-" if org_id is None else f"+{org_id}", *more)

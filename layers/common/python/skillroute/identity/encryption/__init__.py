@@ -1,0 +1,1 @@
+"""Encryption of what persons log in with: by a key of AWS KMS, or by a key file on a laptop."""

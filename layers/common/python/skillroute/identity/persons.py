@@ -1,0 +1,31 @@
+"""The person that a caller is, for logins."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from skillroute.core.caller import Caller
+from skillroute.identity.model import Person
+
+
+class Persons:
+    """Says which person a caller is.
+
+    Parameters
+    ----------
+    unnamed : str or None
+        Who callers without a name are, where only one person can be: on a laptop. Else they are none.
+    """
+
+    NO_NAME: ClassVar[str] = (
+        "your token has no subject (`sub`), so what you log in with could not be kept apart from what others do; "
+        "come with a token that has one"
+    )
+
+    def __init__(self, unnamed: str | None = None) -> None:
+        self._unnamed = unnamed
+
+    def of(self, caller: Caller) -> Person | None:
+        """Return the person; None for a caller without a name."""
+        name = caller.name or self._unnamed
+        return None if name is None else Person(caller.org_id, name)

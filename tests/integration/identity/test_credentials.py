@@ -1,0 +1,96 @@
+"""Secrets and callers' own tokens: who gets which, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.errors.model import Forbidden, InvalidInput, NotFound, SecretUnavailable
+from skillroute.core.outbound.credentials import LoginNeeded
+
+from tests.integration.identity.conftest import OPERATOR, Door, person
+
+ANN = person("ann")
+WRITER = Caller("acme", frozenset({Scope.CATALOG}), "root")
+
+
+def token(**claims: Any) -> str:
+    return jwt.encode({"sub": "ann", **claims}, "k" * 32, algorithm="HS256")
+
+
+def secret_file(tmp_path: Path, text: str, mode: int = 0o600) -> str:
+    path = tmp_path / "secret"
+    path.write_text(text)
+    path.chmod(mode)
+    return f"file:{path}"
+
+
+def test_a_server_without_an_identity_needs_no_credentials(door: Door) -> None:
+    server = door.server(kind="none")
+    assert dict(door.identities.credentials(server, ANN, "t").headers) == {}
+
+
+def test_a_secret_stands_in_its_header_behind_its_prefix(door: Door, tmp_path: Path) -> None:
+    place = secret_file(tmp_path, "hunter2\n")
+    server = door.server(kind="secret", header="X-Api-Key", prefix="Key ", secret=place)
+    found = door.identities.credentials(server, ANN, None)
+    assert dict(found.headers) == {"X-Api-Key": "Key hunter2"}
+    assert "hunter2" not in repr(found)
+    assert found.session_key != door.identities.credentials(server, person("ann", "globex"), None).session_key
+
+
+def test_a_secret_that_was_refused_is_read_again_and_a_changed_one_is_taken(door: Door, tmp_path: Path) -> None:
+    server = door.server(kind="secret", header="X-Api-Key", prefix="", secret=secret_file(tmp_path, "old"))
+    before = door.identities.credentials(server, ANN, None)
+    with pytest.raises(LoginNeeded, match="have it changed"):
+        door.identities.renewed(server, ANN, before, None)
+    secret_file(tmp_path, "new")
+    assert dict(door.identities.renewed(server, ANN, before, None).headers) == {"X-Api-Key": "new"}
+
+
+def test_a_file_that_others_may_read_is_refused_with_the_remedy(door: Door, tmp_path: Path) -> None:
+    server = door.server(kind="secret", secret=secret_file(tmp_path, "hunter2", 0o640))
+    with pytest.raises(SecretUnavailable, match="chmod 600"):
+        door.identities.credentials(server, ANN, None)
+
+
+def test_a_secret_goes_to_the_address_that_it_was_set_for(door: Door, tmp_path: Path) -> None:
+    server = door.server(kind="secret", secret=secret_file(tmp_path, "hunter2"))
+    moved = type(server)(server.id, None, server.name, "https://evil.test/mcp")
+    with pytest.raises(LoginNeeded, match="set it again"):
+        door.identities.credentials(moved, ANN, None)
+
+
+def test_the_callers_own_token_is_passed_on_where_it_is_meant_for_the_server(door: Door) -> None:
+    server = door.server(kind="caller_token", audiences=["https://notes.test"])
+    meant = token(aud=["https://us.test", "https://notes.test"])
+    assert dict(door.identities.credentials(server, ANN, meant).headers) == {"Authorization": f"Bearer {meant}"}
+    for other in (token(aud="https://us.test"), token(), "opaque", "a.b.c", None):
+        with pytest.raises(LoginNeeded, match="takes the caller's own token"):
+            door.identities.credentials(server, ANN, other)
+
+
+def test_an_audience_of_ones_own_takes_the_operator(door: Door) -> None:
+    """A server with tokens that are good here could act here in the name of whoever calls it."""
+    server = door.server(org="acme", kind="none")
+    with pytest.raises(InvalidInput, match="only scope admin"):
+        door.manage.put(server.id, WRITER, "caller_token", {"audiences": ["https://us.test"]})
+
+
+def test_an_organisation_sets_its_own_servers_and_the_operator_global_ones(door: Door) -> None:
+    ours, shared = door.server(org="acme", kind="none"), door.server("b", kind="none")
+    with pytest.raises(Forbidden):
+        door.manage.put(shared.id, WRITER, "none", {})
+    with pytest.raises(Forbidden, match="takes scope admin"):
+        door.manage.put(shared.id, Caller(None, frozenset({Scope.CATALOG})), "none", {})
+    with pytest.raises(NotFound):
+        door.manage.put(ours.id, Caller("globex", frozenset({Scope.ADMIN})), "none", {})
+    with pytest.raises(NotFound):
+        door.manage.get(ours.id, Caller("globex", frozenset({Scope.ADMIN})))
+    door.manage.delete(ours.id, WRITER)
+    door.manage.delete(shared.id, OPERATOR)
+    assert door.manage.get(ours.id, WRITER).kind == "none"
+    assert door.sql("SELECT count(*) FROM mcp.server_identities") == [[0]]
