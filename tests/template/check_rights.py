@@ -14,6 +14,9 @@ _NETWORK = "arn:aws:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole
 _QUEUES = {"ClassifyQueue.Arn", "AggregateQueue.Arn", "LearnQueue.Arn"}
 _EMBEDS = {"Search", "Mcp", "Catalog", "Skills", "Classify", "Learn", "Relay"}
 _CHATS = {"Skills", "Classify"}
+_IDENTITIES = {"Catalog", "Call"}
+_OF_SERVERS = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:skillroute/servers/*"
+"""The secrets that servers' identities may name."""
 _WHO = ("Owner", "Writer", "Reader")
 _OF_NO_RESOURCE = {"bedrock:Rerank"}
 """What IAM grants on everything or not at all. Reranking needs the right to its model besides, which is named."""
@@ -43,12 +46,13 @@ def check_statements(stack: Stack) -> None:
             actions = _list(statement["Action"])
             for action in actions:
                 assert re.fullmatch(r"[a-z-]+:[A-Za-z]+", action), action
-                if action.startswith("kms:"):
+                # What persons log in with is encrypted by the functions themselves, with a key of its own.
+                if action.startswith("kms:") and statement["Resource"] != stack.parameters["TokensKeyArn"]:
                     via = {"kms:ViaService": "secretsmanager.*.amazonaws.com"}
                     assert statement.get("Condition") == {"StringLike": via}, "for secrets only"
             for resource in _list(statement["Resource"]):
                 through = "bedrock:InferenceProfileArn" in str(statement.get("Condition", {}))
-                assert _is_named(resource) or through or set(actions) <= _OF_NO_RESOURCE, resource
+                assert _is_named(resource) or resource == _OF_SERVERS or through or set(actions) <= _OF_NO_RESOURCE, resource
 
 
 def check_functions_may_do_what_they_do(stack: Stack) -> None:
@@ -64,10 +68,13 @@ def check_functions_may_do_what_they_do(stack: Stack) -> None:
         logins, users = _logins(stack, name)
         assert rights.pop("rds-db:connect", set()) == users, name
         secrets = {*logins, given["QdrantApiKeySecretArn"] if name != "Call" else ""}
+        secrets |= {_OF_SERVERS} if name in _IDENTITIES else set()
         secrets |= {given["EmbeddingApiKeySecretArn"]} if name in _EMBEDS else set()
         secrets |= {given["ChatApiKeySecretArn"]} if name in _CHATS else set()
         assert rights.pop("secretsmanager:GetSecretValue", set()) == secrets - {""}, name
-        assert rights.pop("kms:Decrypt", set()) == {given["SecretsKmsKeyArn"]} - {""}, name
+        tokens = {given["TokensKeyArn"]} - {""} if name in _IDENTITIES else set()
+        assert rights.pop("kms:Encrypt", set()) == tokens, name
+        assert rights.pop("kms:Decrypt", set()) == ({given["SecretsKmsKeyArn"]} - {""}) | tokens, name
         assert rights.pop("bedrock:InvokeModel", set()) == _models(stack, name), name
         reranks = name in READERS and given["RerankProvider"] == "bedrock"
         assert rights.pop("bedrock:Rerank", set()) == ({"*"} if reranks else set()), name

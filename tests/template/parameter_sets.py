@@ -41,6 +41,7 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
         "CallHosts": "mcp.example.com,*.tools.example.com",
         "CallPrivateHosts": "tools.internal",
         "CallInFlight": "5",
+        "TokensKeyArn": "arn:aws:kms:eu-central-1:123456789012:key/44444444-5555-6666-7777-888888888888",
         "Index": "embedded",
         "NoMatchBelow": "0.1",
         "RerankProvider": "bedrock",
