@@ -21,6 +21,7 @@ from skillroute_client.models import Answer
 from skillroute_client.resources.options import SearchRequest
 
 from skillroute_local.errors import Misused, Refused, Unreachable
+from skillroute_local.refusals import refusal_hint
 
 T = TypeVar("T")
 
@@ -260,7 +261,7 @@ class Client:
             yield
         except api.ApiError as error:
             raise Refused(
-                f"{error.status}: {error.detail}{self._hint(error)}",
+                f"{error.status}: {error.detail}{refusal_hint(error, self._api.connection)}",
                 status=error.status,
                 detail=error.detail,
                 error_code=error.code,
@@ -277,20 +278,6 @@ class Client:
             raise Unreachable(f"{self._url}: {str(error).partition(chr(10))[0]}") from error
         except ValueError as error:  # an id that no path can have
             raise Misused(str(error)) from error
-
-    def _hint(self, error: api.ApiError) -> str:
-        # API Gateway's own refusals have no code; it says Unauthorized or Forbidden whatever is wrong.
-        if isinstance(error, api.Unauthenticated):
-            if not self._api.connection.has_token:
-                return ": give a token with --token or SKILLROUTE_TOKEN"
-            if error.code is None:
-                return ": the token was refused: it may have expired, or be of another issuer or for another audience"
-        if isinstance(error, api.Forbidden) and error.code is None:
-            if self._api.connection.is_signed:
-                return ": the AWS credentials must be good, and their identity allowed execute-api:Invoke on this API"
-            if not self._api.connection.has_token:
-                return ": where AuthMode is iam, requests to a domain of your own are signed with --sign-region"
-        return ""
 
 
 def _rows(page: api.Page[Any], offset: int) -> tuple[list[dict[str, Any]], int]:

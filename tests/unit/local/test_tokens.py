@@ -31,6 +31,7 @@ def caller(home: Home, *arguments: str, **settings: str) -> Caller:
     assert made.exit_code == 0, made.output
     known = {"jwt_issuer": LOCAL_ISSUER, "jwt_audience": LOCAL_AUDIENCE, "jwt_keys": TokenKey.of(home).key_set()}
     parts = Parts(LocalSettings(database_url="postgresql://u:p@127.0.0.1:1/d", auth="jwt", **known, **settings))  # type: ignore[arg-type]
+    parts.access.rights_of = None  # the claims alone are of interest, without a database
     headers = [(b"authorization", f"Bearer {made.stdout.strip()}".encode())]
     request = Request({"type": "http", "headers": headers, "state": {}})
     # Not asyncio.run: that takes away the thread's own loop, which Mangum makes in other tests and keeps.

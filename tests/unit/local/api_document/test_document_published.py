@@ -22,6 +22,8 @@ VERBS = {
         "review",
         "classify",
         "describe",
+        "explain",
+        "finish",
         "acknowledge",
         "switch",
         "verify",

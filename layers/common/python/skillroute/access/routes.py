@@ -43,7 +43,7 @@ def get_access_rule(rule_id: RuleId, caller: AsKeeper, manage: Manage) -> Access
 
 
 @router.put("/rules/{rule_id}", summary="Replace a rule of access", responses=NOT_FOUND)
-def replace_access_rule(rule_id: RuleId, body: AccessRuleBody, caller: AsKeeper, manage: Manage) -> AccessRuleWritten:
+def put_access_rule(rule_id: RuleId, body: AccessRuleBody, caller: AsKeeper, manage: Manage) -> AccessRuleWritten:
     """Write a rule over the one of this id: what the body leaves out is empty then."""
     return AccessRuleWritten.of(manage.replace(rule_id, body.rule(), caller))
 

@@ -19,7 +19,6 @@ from skillroute.core.queue.port import Queue
 from skillroute.core.settings import (
     ClassifierSettings,
     CoreSettings,
-    MigrationSettings,
     OutboundSettings,
     RerankSettings,
 )
@@ -29,12 +28,12 @@ from skillroute.wiring.providers import (
     make_chat_model,
     make_classifier,
     make_embedder,
-    make_embedder_of,
     make_notifier,
+    make_query_embedder,
     make_queue,
     make_reranker,
 )
-from skillroute.wiring.secrets import make_address, make_owner_address, read_logins
+from skillroute.wiring.secrets import make_address
 
 if TYPE_CHECKING:
     import httpx
@@ -158,15 +157,7 @@ class CoreParts:
 
     @cached_property
     def query_embedder(self) -> QueryEmbedder:
-        from skillroute.core.embedding.query import QueryEmbedder
-
-        return QueryEmbedder(
-            self.embedder,
-            lambda model: make_embedder_of(self.settings, model),
-            timeout_s=self.settings.query_timeout_s,
-            cache_size=self.settings.query_cache_size,
-            retry_after_s=self.settings.embedding_retry_after_s,
-        )
+        return make_query_embedder(self.settings, self.embedder)
 
     @cached_property
     def replica(self) -> IndexReplica:
@@ -224,21 +215,6 @@ class CoreParts:
             self.embedder.embed(["ready"], timeout_s=self.settings.query_timeout_s)
         except EmbeddingUnavailable as error:
             logger.warning("embedding model unavailable", extra={"reason": str(error)})
-
-    def migrate(self) -> list[str]:
-        """Bring the database's schema and roles up to date, as the owner; return the migrations that were applied."""
-        from skillroute.core.postgres.migrate import LockLimits, migrate
-
-        settings = self.of(MigrationSettings)
-        address = make_owner_address(settings)()
-        # Less than the relay's own time: PostgreSQL goes on with a statement whose client is gone, and holds its locks.
-        return migrate(
-            address,
-            logins=read_logins(settings, address.database),
-            statement_timeout_s=30.0,
-            locks=LockLimits(total_s=15.0),
-            missing=lambda what: logger.warning("not migrated", extra={"reason": what}),
-        )
 
     @cached_property
     def outbound(self) -> Callable[[], httpx.AsyncClient]:

@@ -12,7 +12,13 @@ from skillroute.core.errors.model import ConfigurationError, EmbeddingUnavailabl
 from skillroute.core.notification.port import Notifier
 from skillroute.core.queue.port import Queue
 from skillroute.core.reranking.port import Reranker
-from skillroute.core.settings import ClassifierSettings, EmbeddingSettings, QueueSettings, RerankSettings
+from skillroute.core.settings import (
+    ClassifierSettings,
+    CoreSettings,
+    EmbeddingSettings,
+    QueueSettings,
+    RerankSettings,
+)
 from skillroute.learning.queues import LEARN
 from skillroute.skills.classification.classifiers.port import Classifier
 from skillroute.skills.queues import AGGREGATE, CLASSIFY
@@ -21,6 +27,7 @@ from skillroute.wiring.secrets import make_api_key
 if TYPE_CHECKING:
     from skillroute.core.chat.bedrock import BedrockChat
     from skillroute.core.chat.openai import OpenAIChat
+    from skillroute.core.embedding.query import QueryEmbedder
 
 
 def make_embedder(settings: EmbeddingSettings) -> Embedder:
@@ -152,3 +159,16 @@ def make_notifier(settings: QueueSettings) -> Notifier:
     from skillroute.core.notification.log import LogNotifier
 
     return LogNotifier()
+
+
+def make_query_embedder(settings: CoreSettings, embedder: Embedder) -> QueryEmbedder:
+    """Return what embeds the requests of searches, also with the model of vectors that are searched still."""
+    from skillroute.core.embedding.query import QueryEmbedder
+
+    return QueryEmbedder(
+        embedder,
+        lambda model: make_embedder_of(settings, model),
+        timeout_s=settings.query_timeout_s,
+        cache_size=settings.query_cache_size,
+        retry_after_s=settings.embedding_retry_after_s,
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from skillroute.core.settings import RelaySettings, WebSettings
+from skillroute.core.settings import MigrationSettings, WebSettings
 from skillroute.wiring.parts import CoreParts
 
 if TYPE_CHECKING:
@@ -239,25 +239,17 @@ class Parts(CoreParts):
 
         return FailedWork(self.database, self.notifier)
 
+    def migrate(self) -> list[str]:
+        """Bring the database's schema and roles up to date, as the owner; return the migrations that were applied."""
+        from skillroute.wiring.migrating import migrate
+
+        return migrate(self.of(MigrationSettings))
+
     @cached_property
     def relay(self) -> Relay:
-        from skillroute.core.relay import Relay
-        from skillroute.skills.classification.lost_tools import QueueLostTools
-        from skillroute.wiring.learn import queues_due
-        from skillroute.wiring.receipts import prune_receipts
+        from skillroute.wiring.relay import make_relay
 
-        settings = self.of(RelaySettings)
-        return Relay(
-            self.database,
-            self.dispatch,
-            self.failed_work,
-            QueueLostTools(self.database),
-            self.suggest_skills.approve_waiting,
-            self.embed_missing,
-            catch_up=self.catch_up if settings.writers_fill_index else None,
-            prunes={"prune receipts": lambda: prune_receipts(self)},
-            queues_due=queues_due(self),
-        )
+        return make_relay(self)
 
     @cached_property
     def verify(self) -> Verify:
