@@ -27,6 +27,7 @@ SUBJECTS: dict[str, tuple[type[Settings], ...]] = {
     "Reranking": (settings.RerankSettings,),
     "Calls of tools": (settings.CallSettings,),
     "Receipts and learning": (settings.ReceiptSettings, settings.LearningScheduleSettings),
+    "Trace": (settings.TraceSettings,),
     "Search of mail": (settings.MailSearchSettings,),
     "Queues and notifications": (settings.QueueSettings,),
     "Web": (settings.WebSettings,),

@@ -33,6 +33,8 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
         "SearchEngine": "shadow",
         "Receipts": "without-texts",
         "ReceiptsDays": "400",
+        "Trace": "changes",
+        "TraceDays": "365",
         "LearnGlobalFrom": "everyone",
         "LearnEveryHours": "6",
         "Calls": "split",

@@ -19,6 +19,7 @@ from skillroute.calling.model import (
     RemoteTools,
 )
 from skillroute.calling.servers import CallableServers, NotCallable, Target
+from skillroute.calling.traced import CallTracing
 from skillroute.catalogue.access import visible_item
 from skillroute.catalogue.annotations import only_reads
 from skillroute.catalogue.model import Item
@@ -28,6 +29,8 @@ from skillroute.core.errors.model import DependencyUnavailable, NotFound
 from skillroute.core.observability import Metric, count, logger, observe_ms
 from skillroute.core.outbound.credentials import Credentials, Identities, LoginNeeded
 from skillroute.core.postgres.database import Database
+from skillroute.core.trace.noted import Origin
+from skillroute.core.trace.recorder import Traces
 
 Form = Literal["any", "read"]
 
@@ -56,6 +59,8 @@ class ToolCall:
         What the call is cancelled by; see `call_key`.
     seconds : float or None
         The most that is left of the request it is part of; None where it has no end of its own.
+    origin : Origin
+        The request it is part of.
     """
 
     tool_id: int
@@ -64,6 +69,7 @@ class ToolCall:
     token: str | None = field(default=None, repr=False)
     key: str | None = None
     seconds: float | None = None
+    origin: Origin = field(default_factory=Origin)
 
 
 class _Refused(Exception):
@@ -86,6 +92,8 @@ class CallTool:
     in_flight : CallsInFlight
     limits : Limits
         Of each call.
+    traces : Traces, optional
+        Takes an event of each call.
     """
 
     def __init__(
@@ -96,7 +104,9 @@ class CallTool:
         remote: RemoteTools,
         in_flight: CallsInFlight,
         limits: Limits,
+        traces: Traces | None = None,
     ) -> None:
+        self._traces = traces
         self._database = database
         self._servers = servers
         self._identities = identities
@@ -107,8 +117,10 @@ class CallTool:
     async def __call__(self, call: ToolCall, caller: Caller, progress: Progress | None = None) -> JsonObject:
         """Return the result of a call, in the form of ``tools/call``. Ends when it is cancelled."""
         began, outcome = time.perf_counter(), "cancelled"
+        tracing = CallTracing(call, caller)
+        result: JsonObject | None = None
         try:
-            result = await self._answered(call, caller, progress)
+            result = await self._answered(call, caller, progress, tracing)
             outcome = "failed" if result.get("isError") is True else "succeeded"
             return result
         except _Refused as refused:
@@ -127,14 +139,20 @@ class CallTool:
             observe_ms(Metric.CALL_TIME, took_ms)
             if outcome not in {"succeeded", "failed"}:
                 count(Metric.CALLS_WITHOUT_ANSWER)
+            if self._traces is not None:
+                event = tracing.event(outcome, result, took_ms, self._traces)
+                # Written before the answer goes, also where the caller has gone.
+                await asyncio.shield(asyncio.to_thread(self._traces.record, event))
             logger.info("call", extra={"tool_id": call.tool_id, "outcome": outcome, "took_ms": round(took_ms, 1)})
 
-    async def _answered(self, call: ToolCall, caller: Caller, progress: Progress | None) -> JsonObject:
+    async def _answered(
+        self, call: ToolCall, caller: Caller, progress: Progress | None, tracing: CallTracing
+    ) -> JsonObject:
         seconds = self._limits.seconds if call.seconds is None else min(self._limits.seconds, call.seconds)
         if seconds <= 0:
             raise _Refused(Failure.TIMEOUT, "no time is left for the call: try again")
         ends_at = time.monotonic() + seconds
-        item, target = await asyncio.to_thread(self._found, call, caller)
+        item, target = await asyncio.to_thread(self._found, call, caller, tracing)
         place = await asyncio.to_thread(self._in_flight.begin, caller, call.key, seconds)
         if place is None:
             raise _Refused(
@@ -154,10 +172,11 @@ class CallTool:
         finally:
             await asyncio.shield(asyncio.to_thread(self._make_room, place))
 
-    def _found(self, call: ToolCall, caller: Caller) -> tuple[Item, Target]:
+    def _found(self, call: ToolCall, caller: Caller, tracing: CallTracing) -> tuple[Item, Target]:
         """Return the tool and where it is called. Raises `_Refused`, `NotFound` and `DependencyUnavailable`."""
         item = self._database.read(lambda session: visible_item(session, call.tool_id, caller))
         kind, name = item.content.key.type, item.content.key.name
+        tracing.found(name, item.content.key.server)
         if not item.is_active:
             raise _Refused("switched_off", f"the tool {name!r} is switched off")
         if kind != "tool":

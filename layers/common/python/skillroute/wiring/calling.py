@@ -29,7 +29,7 @@ class Calling:
         if self._settings.call_function:
             from skillroute.calling.invocation import CallsOfFunction
 
-            return CallsOfFunction(self._settings.call_function, self.in_flight)
+            return CallsOfFunction(self._settings.call_function, self.in_flight, traces=self._core.trace)
         return self.here
 
     @cached_property
@@ -55,7 +55,7 @@ class Calling:
         database = self._core.database
         limits = Limits(settings.call_timeout_s, settings.call_answer_bytes)
         servers = CallableServers(database)
-        return CallTool(database, servers, self.identities, self.remote, self.in_flight, limits)
+        return CallTool(database, servers, self.identities, self.remote, self.in_flight, limits, self._core.trace)
 
     @cached_property
     def remote(self) -> RemoteTools:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from skillroute.core.queue.dispatch import Dispatch
     from skillroute.core.rationing.turns import Turns
     from skillroute.core.reranking.port import Reranker
+    from skillroute.core.trace.recorder import TraceRecorder
     from skillroute.skills.aggregation.aggregate import AggregateSkill
 
 S = TypeVar("S")
@@ -164,6 +165,13 @@ class CoreParts:
         return make_notifier(self.settings)
 
     @cached_property
+    def trace(self) -> TraceRecorder | None:
+        """The recorder of events; None where none are kept."""
+        from skillroute.wiring.trace import make_trace
+
+        return make_trace(self)
+
+    @cached_property
     def chat(self) -> ChatModel | None:
         return make_chat_model(self.of(ClassifierSettings))
 
@@ -279,8 +287,8 @@ class CoreParts:
         return lag
 
     def close(self) -> None:
-        """Write the receipts that wait; let go of the index, of the queues and of idle connections."""
+        """Write the receipts and events that wait; let go of the index, of the queues and of idle connections."""
         made = vars(self)
-        for name in ("receipts", "replica", "queue", "pool"):
+        for name in ("receipts", "trace", "replica", "queue", "pool"):
             if name in made and made[name] is not None:
                 made[name].close()

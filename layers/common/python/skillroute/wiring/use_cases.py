@@ -223,6 +223,7 @@ class Parts(CoreParts):
         from skillroute.skills.classification.lost_tools import QueueLostTools
         from skillroute.wiring.learn import queues_due
         from skillroute.wiring.receipts import prune_receipts
+        from skillroute.wiring.trace import prune_trace
 
         settings = self.of(RelaySettings)
         return Relay(
@@ -233,7 +234,7 @@ class Parts(CoreParts):
             self.suggest_skills.approve_waiting,
             self.embed_missing,
             catch_up=self.catch_up if settings.writers_fill_index else None,
-            prunes={"prune receipts": lambda: prune_receipts(self)},
+            prunes={"prune receipts": lambda: prune_receipts(self), "prune trace": lambda: prune_trace(self)},
             queues_due=queues_due(self),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -19,7 +19,9 @@ from skillroute.core.http.head import HeadAsGet
 from skillroute.core.http.methods import PathMethods
 from skillroute.core.http.request_id import RequestIds
 from skillroute.core.http.time_limit import TimeLimit
+from skillroute.core.http.traced import Traced
 from skillroute.core.http.validation_errors import add_validation_errors
+from skillroute.core.trace.recorder import Traces
 
 
 class _App(FastAPI):
@@ -38,6 +40,7 @@ def create_app(
     title: str = "Skillroute",
     too_large: Mapping[str, bytes] | None = None,
     cors_origins: Sequence[str] = (),
+    trace: Callable[[], Traces | None] | None = None,
 ) -> FastAPI:
     """Return an app that serves the routers, with the error table and limits of body and time.
 
@@ -55,6 +58,8 @@ def create_app(
         compressed.
     cors_origins : sequence of str
         Origins of pages that may ask from a browser.
+    trace : callable, optional
+        Returns what takes the events of requests; None where none are recorded.
     """
     app = _App(
         title=title,
@@ -68,6 +73,8 @@ def create_app(
     app.add_middleware(Compressed, but=too_large or {})
     app.add_middleware(BodyLimit, answers=too_large)
     app.add_middleware(TimeLimit)
+    if trace is not None:
+        app.add_middleware(Traced, recorder=trace)
     app.add_middleware(HeadAsGet)
     app.add_middleware(RequestIds)
     let_pages_ask(app, cors_origins)
