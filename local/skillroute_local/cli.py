@@ -19,6 +19,7 @@ from skillroute_local.commands.get import get
 from skillroute_local.commands.import_ import import_
 from skillroute_local.commands.import_options import EXAMPLES, ImportCommand
 from skillroute_local.commands.list_ import list_
+from skillroute_local.commands.log import log
 from skillroute_local.commands.migrate import migrate
 from skillroute_local.commands.reindex import reindex
 from skillroute_local.commands.search import search
@@ -50,6 +51,7 @@ app.add_typer(skills.app, name="skills")
 app.add_typer(suggestions.app, name="suggestions")
 app.add_typer(requests.app, name="requests")
 app.add_typer(learn.app, name="learn")
+app.command()(log)
 app.command("eval", epilog=DATABASE)(eval_)
 app.command()(doctor)
 app.command()(connect)

@@ -85,6 +85,7 @@ from skillroute_client.models.skills import (
     ToolSkills,
 )
 from skillroute_client.models.status import Dependency, Finding, Health, Verification
+from skillroute_client.models.trace import TraceEvent
 from skillroute_client.models.written import (
     Failure,
     Imported,
@@ -187,6 +188,7 @@ __all__ = [
     "ToolRequest",
     "ToolSkill",
     "ToolSkills",
+    "TraceEvent",
     "Unserved",
     "Verification",
     "WriteResult",

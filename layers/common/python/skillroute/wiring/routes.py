@@ -63,7 +63,8 @@ def _search(parts: Parts) -> tuple[list[APIRouter], list[object]]:
 def _catalog(parts: Parts) -> tuple[list[APIRouter], list[object]]:
     from skillroute.agent_skills import routes as agent_skills
     from skillroute.catalogue import routes as catalogue
-    from skillroute.core.http import portable_routes
+    from skillroute.core.http import portable_routes, trace_routes
+    from skillroute.core.trace.repository import ReadTrace
     from skillroute.learning.outcomes import routes as outcomes
     from skillroute.learning.review import routes as review
     from skillroute.learning.states import routes as states
@@ -74,9 +75,10 @@ def _catalog(parts: Parts) -> tuple[list[APIRouter], list[object]]:
     slices = (parts.catalogue, parts.registry, parts.agent_skills, parts.mail, parts.learning, parts.portable)
     of_learning = (outcomes, review, states)
     routers = [
-        each.router for each in (catalogue, registry, published, agent_skills, mail, *of_learning, portable_routes)
+        each.router
+        for each in (catalogue, registry, published, agent_skills, mail, *of_learning, portable_routes, trace_routes)
     ]
-    return routers, [use_case for each in slices for use_case in vars(each).values()]
+    return routers, [ReadTrace(parts.database), *(use_case for each in slices for use_case in vars(each).values())]
 
 
 def _skills(parts: Parts) -> tuple[list[APIRouter], list[object]]:

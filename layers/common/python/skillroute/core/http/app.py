@@ -70,13 +70,7 @@ def create_app(
         redirect_slashes=False,  # to a host that the request names, and before anybody is asked who they are
     )
     app.state.use_cases = {} if use_cases is None else use_cases
-    app.add_middleware(Compressed, but=too_large or {})
-    app.add_middleware(BodyLimit, answers=too_large)
-    app.add_middleware(TimeLimit)
-    if trace is not None:
-        app.add_middleware(Traced, recorder=trace)
-    app.add_middleware(HeadAsGet)
-    app.add_middleware(RequestIds)
+    _add_middleware(app, too_large, trace)
     let_pages_ask(app, cors_origins)
     _open_to_all(app, access)
     add_error_handlers(
@@ -86,6 +80,19 @@ def create_app(
     for router in routers:
         app.include_router(router)
     return app
+
+
+def _add_middleware(
+    app: FastAPI, too_large: Mapping[str, bytes] | None, trace: Callable[[], Traces | None] | None
+) -> None:
+    """Add what stands around all routes; each stands around those before it."""
+    app.add_middleware(Compressed, but=too_large or {})
+    app.add_middleware(BodyLimit, answers=too_large)
+    app.add_middleware(TimeLimit)
+    if trace is not None:
+        app.add_middleware(Traced, recorder=trace)
+    app.add_middleware(HeadAsGet)
+    app.add_middleware(RequestIds)
 
 
 def _open_to_all(app: FastAPI, access: Access | None) -> None:

@@ -198,7 +198,7 @@ def _outcome(status: int) -> Outcome:
 
 
 def _targets(given: dict[str, object]) -> dict[str, int | str]:
-    """Return the ids of a path by what they are of; an item is a tool, of which most are."""
+    """Return the ids of a path with their kinds; an item is a tool, as most are."""
     found: dict[str, int | str] = {}
     for name, value in given.items():
         kind = name.removesuffix("_id").removesuffix("_name")

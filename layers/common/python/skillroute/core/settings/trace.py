@@ -10,7 +10,7 @@ from skillroute.core.settings.base import Settings
 
 
 class TraceSettings(Settings):
-    """What is kept of requests, and whether they are spans of OpenTelemetry."""
+    """Events that are kept of requests, and whether they are spans of OpenTelemetry."""
 
     trace: Literal["on", "changes", "off"] = Field(
         "on",

@@ -1,4 +1,4 @@
-"""What is noted of a request while it is answered, for the events that it leaves."""
+"""Notes on a request while it is answered, for the events that it leaves."""
 
 from __future__ import annotations
 
