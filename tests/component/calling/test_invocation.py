@@ -124,7 +124,7 @@ def test_a_call_by_the_function_is_one_event_of_the_request_that_it_is_part_of(
     system: System, servers: ScriptedServers
 ) -> None:
     recorded = Recorded()
-    vars(system.parts)["trace"] = recorded
+    vars(system.parts.tracing)["events"] = recorded
     call = ToolCall(callable_tool(system), {"to": "ann"}, origin=Origin("mcp", "request-1", "1" * 32))
     with lambda_at(made_by(system)) as url:
         calls(system, url, recorded)(call, ANN)

@@ -74,6 +74,8 @@ LIBRARIES = {
     "fastapi": ("core/http/*", "*/routes.py", "*_routes.py", "mail/search/invocation.py"),
     "starlette": ("core/http/*", "mcp/plain_routes.py", "mcp/streamed.py"),
     "jwt": ("core/http/keys.py",),
+    # By itself where spans are on; elsewhere for types alone.
+    "opentelemetry": ("core/tracing.py", "core/http/traced.py", "calling/call.py"),
     "aws_lambda_powertools": ("core/observability.py",),
     "pydantic_settings": ("core/settings/base.py",),
     "pydantic": ("*",),

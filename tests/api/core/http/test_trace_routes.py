@@ -68,7 +68,7 @@ def test_filters_and_what_follows_an_event(door: TestClient, tracing: System) ->
         write(door, name)
     door.post("/api/v1/search", json={"query": "a tool"}, headers=token("search"))
     door.get("/api/v1/export", headers=token("search", sub="ben"))
-    assert tracing.parts.trace is not None and tracing.parts.trace.flush()
+    assert tracing.parts.tracing.events is not None and tracing.parts.tracing.events.flush()
 
     def kinds(query: str = "") -> list[str]:
         answer = door.get(f"{URL}?{query}", headers=token())

@@ -49,8 +49,8 @@ def token(scope: str, org: str | None = "acme", **others: Any) -> list[tuple[str
 
 
 def events(system: System, *columns: str) -> list[Any]:
-    assert system.parts.trace is not None
-    assert system.parts.trace.flush()
+    assert system.parts.tracing.events is not None
+    assert system.parts.tracing.events.flush()
     chosen = ", ".join(columns or ("kind", "outcome", "code", "door", "what"))
     return [tuple(row) for row in system.rows(f"SELECT {chosen} FROM mcp.trace ORDER BY at, id")]
 
@@ -199,7 +199,7 @@ def test_without_searches_changes_are_events_all_the_same_and_without_a_trace_no
     assert events(system, "kind") == [("change",)]
     off, client = lend(trace="off")
     client.put("/api/v1/tools", json={"items": [{"name": "y", "description": "Y."}]})
-    assert off.parts.trace is None
+    assert off.parts.tracing.events is None
     assert off.rows("SELECT count(*) FROM mcp.trace") == [[1]]
 
 
@@ -207,7 +207,7 @@ def test_an_event_that_cannot_be_written_is_counted_and_logged_and_the_answer_is
     lend: Lend, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     system, client = lend()
-    recorder = system.parts.trace
+    recorder = system.parts.tracing.events
     assert recorder is not None
 
     def refuse(_: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 from skillroute.calling.in_flight import CallsInFlight
@@ -31,6 +31,11 @@ from skillroute.core.outbound.credentials import Credentials, Identities, LoginN
 from skillroute.core.postgres.database import Database
 from skillroute.core.trace.noted import Origin
 from skillroute.core.trace.recorder import Traces
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+
+    from skillroute.core.tracing import Spans
 
 Form = Literal["any", "read"]
 
@@ -94,6 +99,8 @@ class CallTool:
         Of each call.
     traces : Traces, optional
         Takes an event of each call.
+    spans : Spans, optional
+        Makes a span of each.
     """
 
     def __init__(
@@ -105,8 +112,10 @@ class CallTool:
         in_flight: CallsInFlight,
         limits: Limits,
         traces: Traces | None = None,
+        spans: Spans | None = None,
     ) -> None:
         self._traces = traces
+        self._spans = spans
         self._database = database
         self._servers = servers
         self._identities = identities
@@ -116,6 +125,14 @@ class CallTool:
 
     async def __call__(self, call: ToolCall, caller: Caller, progress: Progress | None = None) -> JsonObject:
         """Return the result of a call, in the form of ``tools/call``. Ends when it is cancelled."""
+        if self._spans is None:
+            return await self._traced(call, caller, progress)
+        with self._spans.call(call.origin.traceparent) as span:
+            return await self._traced(call, caller, progress, span)
+
+    async def _traced(
+        self, call: ToolCall, caller: Caller, progress: Progress | None, span: Span | None = None
+    ) -> JsonObject:
         began, outcome = time.perf_counter(), "cancelled"
         tracing = CallTracing(call, caller)
         result: JsonObject | None = None
@@ -139,8 +156,10 @@ class CallTool:
             observe_ms(Metric.CALL_TIME, took_ms)
             if outcome not in {"succeeded", "failed"}:
                 count(Metric.CALLS_WITHOUT_ANSWER)
+            event = tracing.event(outcome, result, took_ms, self._traces)
+            if span is not None and self._spans is not None:
+                self._spans.describe(span, event, {})
             if self._traces is not None:
-                event = tracing.event(outcome, result, took_ms, self._traces)
                 # Written before the answer goes, also where the caller has gone.
                 await asyncio.shield(asyncio.to_thread(self._traces.record, event))
             logger.info("call", extra={"tool_id": call.tool_id, "outcome": outcome, "took_ms": round(took_ms, 1)})

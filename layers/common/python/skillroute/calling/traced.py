@@ -33,7 +33,7 @@ class CallTracing:
         """Note the tool, which the caller sees."""
         self._name, self._server = name, server
 
-    def event(self, outcome: str, result: JsonObject | None, took_ms: float, traces: Traces) -> TraceEvent:
+    def event(self, outcome: str, result: JsonObject | None, took_ms: float, traces: Traces | None) -> TraceEvent:
         """Return the event.
 
         Parameters
@@ -58,7 +58,7 @@ class CallTracing:
             bytes_out=0 if result is None else _size(result),
             request_id=origin.request_id,
             trace_id=origin.trace_id,
-            arguments=traces.arguments(self._call.arguments),
+            arguments=None if traces is None else traces.arguments(self._call.arguments),
         )
 
 

@@ -89,7 +89,7 @@ def mcp_app(settings: McpSettings | None = None) -> Starlette:
         access=parts.access,
         too_large=parts.mcp.too_large,
         cors_origins=parts.cors_origins,
-        trace=lambda: parts.trace,
+        trace=lambda: parts.tracing.watch,
     )
     app.state.parts = parts
     return app
@@ -151,7 +151,7 @@ def _app(parts: Parts, function: str, title: str) -> FastAPI:
         use_cases=use_cases,
         title=title,
         cors_origins=parts.cors_origins,
-        trace=lambda: parts.trace,
+        trace=lambda: parts.tracing.watch,
     )
     app.state.parts = parts
     return app

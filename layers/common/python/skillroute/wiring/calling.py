@@ -29,7 +29,7 @@ class Calling:
         if self._settings.call_function:
             from skillroute.calling.invocation import CallsOfFunction
 
-            return CallsOfFunction(self._settings.call_function, self.in_flight, traces=self._core.trace)
+            return CallsOfFunction(self._settings.call_function, self.in_flight, traces=self._core.tracing.events)
         return self.here
 
     @cached_property
@@ -52,10 +52,12 @@ class Calling:
         from skillroute.calling.servers import CallableServers
 
         settings = self._settings
-        database = self._core.database
+        database, tracing = self._core.database, self._core.tracing
         limits = Limits(settings.call_timeout_s, settings.call_answer_bytes)
         servers = CallableServers(database)
-        return CallTool(database, servers, self.identities, self.remote, self.in_flight, limits, self._core.trace)
+        return CallTool(
+            database, servers, self.identities, self.remote, self.in_flight, limits, tracing.events, tracing.spans
+        )
 
     @cached_property
     def remote(self) -> RemoteTools:

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from skillroute.core.queue.dispatch import Dispatch
     from skillroute.core.rationing.turns import Turns
     from skillroute.core.reranking.port import Reranker
-    from skillroute.core.trace.recorder import TraceRecorder
     from skillroute.skills.aggregation.aggregate import AggregateSkill
+    from skillroute.wiring.trace import Tracing
 
 S = TypeVar("S")
 
@@ -165,11 +165,10 @@ class CoreParts:
         return make_notifier(self.settings)
 
     @cached_property
-    def trace(self) -> TraceRecorder | None:
-        """The recorder of events; None where none are kept."""
-        from skillroute.wiring.trace import make_trace
+    def tracing(self) -> Tracing:
+        from skillroute.wiring.trace import Tracing
 
-        return make_trace(self)
+        return Tracing(self)
 
     @cached_property
     def chat(self) -> ChatModel | None:
@@ -289,6 +288,6 @@ class CoreParts:
     def close(self) -> None:
         """Write the receipts and events that wait; let go of the index, of the queues and of idle connections."""
         made = vars(self)
-        for name in ("receipts", "trace", "replica", "queue", "pool"):
+        for name in ("receipts", "tracing", "replica", "queue", "pool"):
             if name in made and made[name] is not None:
                 made[name].close()

@@ -1,28 +1,58 @@
-"""The trace: its recorder, and the pruning of events that are too old."""
+"""The trace: the recorder of events, spans, and the pruning of events that are too old."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from skillroute.wiring.parts import CoreParts
-
 if TYPE_CHECKING:
+    from skillroute.core.http.traced import Watch
     from skillroute.core.trace.recorder import TraceRecorder
+    from skillroute.core.tracing import Spans
+    from skillroute.wiring.parts import CoreParts
 
 
-def make_trace(core: CoreParts) -> TraceRecorder | None:
-    """Return what records events; None where none are kept. Nothing is opened before the first of them."""
-    settings = core.settings
-    if settings.trace == "off":
-        return None
-    from skillroute.core.trace.recorder import TraceRecorder
-    from skillroute.core.trace.repository import add_trace
+class Tracing:
+    """Events and spans of one process, each part made when it is first asked for; nothing is opened before an event."""
 
-    return TraceRecorder(
-        lambda rows: add_trace(core.storage, rows),
-        searches=settings.trace == "on",
-        arguments=settings.trace_arguments,
-    )
+    def __init__(self, core: CoreParts) -> None:
+        self._core = core
+
+    @cached_property
+    def events(self) -> TraceRecorder | None:
+        """The recorder of events; None where none are kept."""
+        settings = self._core.settings
+        if settings.trace == "off":
+            return None
+        from skillroute.core.trace.recorder import TraceRecorder
+        from skillroute.core.trace.repository import add_trace
+
+        return TraceRecorder(
+            lambda rows: add_trace(self._core.storage, rows),
+            searches=settings.trace == "on",
+            arguments=settings.trace_arguments,
+        )
+
+    @cached_property
+    def spans(self) -> Spans | None:
+        """The maker of spans; None where there are none. Raises `ConfigurationError`."""
+        if not self._core.settings.otel:
+            return None
+        from skillroute.core.tracing import Spans
+
+        return Spans()
+
+    @cached_property
+    def watch(self) -> Watch:
+        """What sees each request."""
+        from skillroute.core.http.traced import Watch
+
+        return Watch(self.events, self.spans)
+
+    def close(self) -> None:
+        """Write the events that wait."""
+        if "events" in vars(self) and self.events is not None:
+            self.events.close()
 
 
 def prune_trace(core: CoreParts) -> int:

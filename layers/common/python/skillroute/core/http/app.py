@@ -19,9 +19,8 @@ from skillroute.core.http.head import HeadAsGet
 from skillroute.core.http.methods import PathMethods
 from skillroute.core.http.request_id import RequestIds
 from skillroute.core.http.time_limit import TimeLimit
-from skillroute.core.http.traced import Traced
+from skillroute.core.http.traced import Traced, Watch
 from skillroute.core.http.validation_errors import add_validation_errors
-from skillroute.core.trace.recorder import Traces
 
 
 class _App(FastAPI):
@@ -40,7 +39,7 @@ def create_app(
     title: str = "Skillroute",
     too_large: Mapping[str, bytes] | None = None,
     cors_origins: Sequence[str] = (),
-    trace: Callable[[], Traces | None] | None = None,
+    trace: Callable[[], Watch] | None = None,
 ) -> FastAPI:
     """Return an app that serves the routers, with the error table and limits of body and time.
 
@@ -59,7 +58,7 @@ def create_app(
     cors_origins : sequence of str
         Origins of pages that may ask from a browser.
     trace : callable, optional
-        Returns what takes the events of requests; None where none are recorded.
+        Returns what takes the events of requests, and what makes their spans.
     """
     app = _App(
         title=title,
@@ -82,15 +81,13 @@ def create_app(
     return app
 
 
-def _add_middleware(
-    app: FastAPI, too_large: Mapping[str, bytes] | None, trace: Callable[[], Traces | None] | None
-) -> None:
+def _add_middleware(app: FastAPI, too_large: Mapping[str, bytes] | None, trace: Callable[[], Watch] | None) -> None:
     """Add what stands around all routes; each stands around those before it."""
     app.add_middleware(Compressed, but=too_large or {})
     app.add_middleware(BodyLimit, answers=too_large)
     app.add_middleware(TimeLimit)
     if trace is not None:
-        app.add_middleware(Traced, recorder=trace)
+        app.add_middleware(Traced, watch=trace)
     app.add_middleware(HeadAsGet)
     app.add_middleware(RequestIds)
 

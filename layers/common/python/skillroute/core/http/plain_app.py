@@ -16,8 +16,7 @@ from skillroute.core.http.head import HeadAsGet
 from skillroute.core.http.methods import PathMethods
 from skillroute.core.http.request_id import RequestIds
 from skillroute.core.http.time_limit import TimeLimit
-from skillroute.core.http.traced import Traced
-from skillroute.core.trace.recorder import Traces
+from skillroute.core.http.traced import Traced, Watch
 
 
 def create_plain_app(
@@ -26,7 +25,7 @@ def create_plain_app(
     access: Access | None = None,
     too_large: Mapping[str, bytes] | None = None,
     cors_origins: Sequence[str] = (),
-    trace: Callable[[], Traces | None] | None = None,
+    trace: Callable[[], Watch] | None = None,
 ) -> Starlette:
     """Return an app that serves the routes, with the error table and limits of body and time.
 
@@ -40,12 +39,12 @@ def create_plain_app(
     cors_origins : sequence of str
         Origins of pages that may ask from a browser.
     trace : callable, optional
-        Returns what takes the events of requests; None where none are recorded.
+        Returns what takes the events of requests, and what makes their spans.
     """
     middleware = [
         Middleware(RequestIds),
         Middleware(HeadAsGet),
-        *([] if trace is None else [Middleware(Traced, recorder=trace)]),
+        *([] if trace is None else [Middleware(Traced, watch=trace)]),
         Middleware(TimeLimit),
         Middleware(BodyLimit, answers=too_large),
     ]

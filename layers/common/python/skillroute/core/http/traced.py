@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
@@ -17,6 +18,11 @@ from skillroute.core.http.request_id import request_id_of
 from skillroute.core.trace.model import Kind, Outcome, TraceEvent
 from skillroute.core.trace.noted import Noted, NotedMessage, noting
 from skillroute.core.trace.recorder import Traces
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+
+    from skillroute.core.tracing import Spans
 
 _DOOR = "/mcp"
 _SEARCHES = re.compile(r"/api/v1/search(/|$)|/api/v1/tools/search_")
@@ -42,6 +48,7 @@ class _Exchange:
     bytes_in: int = 0
     bytes_out: int = 0
     is_over: bool = False
+    span: Span | None = None
 
     @property
     def caller(self) -> Caller | None:
@@ -62,28 +69,46 @@ class _Exchange:
         return (time.perf_counter() - self.began) * 1000.0
 
 
+class Watch(NamedTuple):
+    """What takes the events of requests, and what makes their spans; None where there are none."""
+
+    events: Traces | None = None
+    spans: Spans | None = None
+
+
 class Traced:
     """ASGI middleware that records the events of requests before the end of their answers is sent.
 
     Parameters
     ----------
     app : ASGIApp
-    recorder : callable
-        Returns what takes events; None where none are recorded.
+    watch : callable
+        Returns what takes events, and what makes spans.
     """
 
-    def __init__(self, app: ASGIApp, recorder: Callable[[], Traces | None]) -> None:
+    def __init__(self, app: ASGIApp, watch: Callable[[], Watch]) -> None:
         self._app = app
-        self._recorder = recorder
+        self._watch = watch
         self._threads: RunVar[CapacityLimiter] = RunVar("trace")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        traces = self._recorder() if scope["type"] == "http" else None
-        if traces is None:
+        watch = self._watch() if scope["type"] == "http" else Watch()
+        if watch == Watch():
             await self._app(scope, receive, send)
             return
         scope.setdefault("state", {})  # copies of the scope further in share it
         exchange = _Exchange(scope, _notes(scope))
+        with noting(exchange.notes):
+            if watch.spans is None:
+                await self._answered(exchange, watch, receive, send)
+                return
+            with watch.spans.request(scope["method"], exchange.notes.traceparent) as span:
+                if ids := watch.spans.ids_of(span):
+                    exchange.notes.trace_id, exchange.notes.traceparent = ids
+                exchange.span = span
+                await self._answered(exchange, watch, receive, send)
+
+    async def _answered(self, exchange: _Exchange, watch: Watch, receive: Receive, send: Send) -> None:
         waiting: list[Message] = []
 
         async def counted() -> Message:
@@ -99,22 +124,23 @@ class Traced:
                 return
             exchange.bytes_out += len(message.get("body", b""))
             if not message.get("more_body", False):
-                await self._record(traces, exchange)
+                await self._record(watch, exchange)
             while waiting:
                 await send(waiting.pop(0))
 
-        with noting(exchange.notes):
-            try:
-                await self._app(scope, counted, held)
-            finally:
-                if not exchange.is_over:  # it failed, or its client has gone
-                    exchange.is_over = True
-                    for event in _events(exchange, traces):
-                        traces.record(event)
+        try:
+            await self._app(exchange.scope, counted, held)
+        finally:
+            if not exchange.is_over:  # it failed, or its client has gone
+                for event in _events_at_end(exchange, watch):
+                    if watch.events is not None:
+                        watch.events.record(event)
 
-    async def _record(self, traces: Traces, exchange: _Exchange) -> None:
-        exchange.is_over = True
-        for event in _events(exchange, traces):
+    async def _record(self, watch: Watch, exchange: _Exchange) -> None:
+        for event in _events_at_end(exchange, watch):
+            traces = watch.events
+            if traces is None:
+                return
             if event.kind == "search":
                 traces.record(event)
                 continue
@@ -124,6 +150,23 @@ class Traced:
             await to_thread.run_sync(traces.record, event, limiter=threads)
 
 
+def _events_at_end(exchange: _Exchange, watch: Watch) -> list[TraceEvent]:
+    """Return the events of a request that is answered, and end its span's description."""
+    exchange.is_over = True
+    events = list(_events(exchange, watch.events))
+    if watch.spans is not None and exchange.span is not None:
+        more: dict[str, str | int] = {
+            "http.request.method": exchange.scope["method"],
+            "http.response.status_code": exchange.status,
+        }
+        template = exchange.template
+        if template is not None:
+            more["http.route"] = template
+            exchange.span.update_name(f"{exchange.scope['method']} {template}")
+        watch.spans.describe(exchange.span, events[0] if events else None, more)
+    return events
+
+
 def _notes(scope: Scope) -> Noted:
     given = next((value for name, value in scope["headers"] if name == b"traceparent"), b"").decode("latin-1")
     found = _TRACEPARENT.fullmatch(given)
@@ -131,7 +174,7 @@ def _notes(scope: Scope) -> Noted:
     return Noted(request_id_of(scope) or None, trace_id, None if found is None else given)
 
 
-def _events(exchange: _Exchange, traces: Traces) -> Iterator[TraceEvent]:
+def _events(exchange: _Exchange, traces: Traces | None) -> Iterator[TraceEvent]:
     caller, template = exchange.caller, exchange.template
     if caller is None or template is None:  # of no known sender, or for what is not there
         return
@@ -161,7 +204,7 @@ def _events(exchange: _Exchange, traces: Traces) -> Iterator[TraceEvent]:
         )
 
 
-def _of_message(exchange: _Exchange, caller: Caller, message: NotedMessage, traces: Traces) -> TraceEvent:
+def _of_message(exchange: _Exchange, caller: Caller, message: NotedMessage, traces: Traces | None) -> TraceEvent:
     is_alone = len(exchange.notes.messages) == 1
     outcome: Outcome = "refused" if message.outcome == "refused" else "failed" if message.outcome == "failed" else "ok"
     return TraceEvent(
@@ -178,7 +221,7 @@ def _of_message(exchange: _Exchange, caller: Caller, message: NotedMessage, trac
         search_id=message.search_id,
         request_id=exchange.notes.request_id,
         trace_id=exchange.notes.trace_id,
-        arguments=traces.arguments(message.arguments),
+        arguments=None if traces is None else traces.arguments(message.arguments),
     )
 
 
