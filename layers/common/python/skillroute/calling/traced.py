@@ -42,7 +42,7 @@ class CallTracing:
             ``succeeded``, ``failed`` where the tool answered with an error, or the reason of a call without an answer.
             A reason that is none of a failure is one of a refusal.
         """
-        kind, came_to = _told_apart(outcome)
+        kind, came_to = _kind_and_outcome(outcome)
         origin = self._call.origin
         return TraceEvent(
             at=self._at,
@@ -62,7 +62,7 @@ class CallTracing:
         )
 
 
-def _told_apart(outcome: str) -> tuple[Kind, Outcome]:
+def _kind_and_outcome(outcome: str) -> tuple[Kind, Outcome]:
     """Return the kind and the outcome of an event: what a rule refuses is a decision of rights."""
     if outcome == "succeeded":
         return "call", "ok"

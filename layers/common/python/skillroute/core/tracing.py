@@ -30,7 +30,7 @@ _SUPPRESSED = frozenset(
         if hasattr(contexts, name)
     }
 )
-"""Keys by which instrumentation of HTTP clients is told to do nothing: it would send ids to other servers."""
+"""Keys that hold instrumentation of HTTP clients back: it would send ids to other servers."""
 
 
 class Spans:

@@ -44,7 +44,7 @@ class Tracing:
 
     @cached_property
     def watch(self) -> Watch:
-        """What sees each request."""
+        """Both, as the middleware takes them."""
         from skillroute.core.http.traced import Watch
 
         return Watch(self.events, self.spans)

@@ -70,7 +70,7 @@ class _Exchange:
 
 
 class Watch(NamedTuple):
-    """What takes the events of requests, and what makes their spans; None where there are none."""
+    """The recorder of events and the maker of spans; None where there are none."""
 
     events: Traces | None = None
     spans: Spans | None = None
