@@ -126,6 +126,7 @@ SIGNED = {
     "suggestions_review": "POST /api/v1/skills/suggestions/review",
     "tool_skills_get": "GET /api/v1/tools/1/skills",
     "tool_skills_put": "PUT /api/v1/tools/1/skills",
+    "trace": "GET /api/v1/trace?kind=change&limit=20",
     "verify": "GET /api/v1/verify",
 }
 """Requests that are signed; the body is the one of the name, where there is one."""
@@ -203,6 +204,7 @@ OF_OTHERS: dict[str, tuple[str, dict[str, str] | None]] = {
     "skills_create_jwt": ("skills_create", _token("skills search", "curator")),
     "skills_create_jwt_missing_scope": ("skills_create", _token("search", "curator")),
     "skills_list_jwt": ("skills_list", _SEARCH),
+    "trace_jwt_missing_scope": ("trace", _token("search catalog skills", "operator")),
     "verify_jwt": ("verify", _token("admin", "operator", org_id=None)),
     "verify_jwt_missing_scope": ("verify", _token("search catalog skills", "operator")),
 }

@@ -229,6 +229,7 @@ SIGNED = (
     Step("catalog", "learning_states_tools", 404),
     Step("catalog", "learning_forget", 200, lambda answer: answer["requests"] == 0),
     Step("catalog", "learning_receipts_delete", 200, lambda gone: set(gone) == {"receipts", "outcomes", "requests"}),
+    Step("catalog", "trace", 200, lambda events: {event["kind"] for event in events} <= {"change"}),
     Step("search", "verify", 200, lambda report: report["ok"]),
     # Callers that nobody vouched for, or somebody else than this deployment asks.
     Step("search", "search_anonymous", 401, _is_401),
@@ -293,6 +294,7 @@ WITH_TOKENS = (
     Step("catalog", "learning_unserved_jwt", 200, lambda groups: isinstance(groups, list)),
     Step("catalog", "learning_unserved_jwt_missing_scope", 403),
     Step("catalog", "learning_receipts_jwt_missing_scope", 403),
+    Step("catalog", "trace_jwt_missing_scope", 403),
     Step("catalog", "learning_live_jwt_missing_scope", 403),
     Step("catalog", "feedback_jwt", 200, lambda answer: answer == {"kept": True}),
     Step("catalog", "feedback_jwt_missing_scope", 403),

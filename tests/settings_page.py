@@ -28,6 +28,7 @@ SUBJECTS: dict[str, tuple[type[Settings], ...]] = {
     "Calls of tools": (settings.OutboundSettings, settings.CallSettings),
     "Receipts and learning": (settings.ReceiptSettings, settings.LearningScheduleSettings),
     "Identity at servers": (settings.IdentitySettings,),
+    "Trace": (settings.TraceSettings,),
     "Search of mail": (settings.MailSearchSettings,),
     "Queues and notifications": (settings.QueueSettings,),
     "Web": (settings.WebSettings,),

@@ -1,4 +1,4 @@
-"""Receipts of searches, and what was learned of them: what both cost a search, and what 100,000 receipts take to store.
+"""Receipts of searches, what was learned of them, and the trace: what each costs a search, and receipts to store.
 
 - *search*: one process, one catalogue, hybrid searches one after the other, each of another request, with receipts and
   without in turn, in blocks. Processor time is that of the whole process, with the thread that writes; of the pairs of
@@ -6,6 +6,7 @@
   and its time is not counted.
 - *learned*: the same of an organisation with a live state, and of one without. The state has 2,000 learned requests,
   vectors of requests of the same kind, each of the tool that is found first.
+- *trace*: the same over HTTP in this process, through the routes and all middleware, with the trace and without.
 - *store*: through the recorder as fast as it takes them, with vectors of 384 numbers and five tools each; as many
   outcomes by one statement; then the half that is older is deleted as the relay does it.
 
@@ -17,17 +18,21 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import islice
 from statistics import median
 from typing import Any
 from uuid import UUID
 
+from fastapi.testclient import TestClient
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.embedding.model import EmbeddingModel, to_bytes
+from skillroute.core.http.app import create_app
+from skillroute.core.http.traced import Watch
 from skillroute.core.postgres.pool import Pool
 from skillroute.core.settings import SearchSettings
 from skillroute.learning.receipts.recorder import ReceiptRecorder
@@ -79,12 +84,19 @@ def in_turn(
     parts: Parts, sides: Mapping[str, Side], queries: Iterator[str], rounds: int, size: int, seed: int
 ) -> list[Row]:
     """Search as two sides in turn; return a row for each, and one of how much more the first takes."""
+    return compared(
+        lambda name: block(parts, list(islice(queries, size)), sides[name]), list(sides), rounds, size, seed
+    )
+
+
+def compared(ask: Callable[[str], Block], sides: Sequence[str], rounds: int, size: int, seed: int) -> list[Row]:
+    """Ask as two sides in turn; return a row for each, and one of how much more the first takes."""
     found: dict[str, list[Block]] = {name: [] for name in sides}
-    for side in sides.values():
-        block(parts, list(islice(queries, size)), side)
+    for name in sides:
+        ask(name)
     for number in range(rounds):
         for name in sorted(sides, reverse=bool(number % 2)):
-            found[name].append(block(parts, list(islice(queries, size)), sides[name]))
+            found[name].append(ask(name))
     rows = [
         {
             "searches": name,
@@ -130,6 +142,39 @@ def searches(
         return receipts, in_turn(parts, learned, queries, rounds, size, seed)
     finally:
         parts.close()
+
+
+def traced(url: str, queries: Iterator[str], rounds: int, size: int, seed: int) -> list[Row]:
+    """Search over HTTP with the trace and without, in turn; neither keeps receipts."""
+    sides: dict[str, tuple[Parts, TestClient]] = {}
+    for name, trace in (("with the trace", "on"), ("without", "off")):
+        parts = Parts(SearchSettings(database_url=url, trace=trace, receipts="off", auth="none"))
+        routers, use_cases = parts.served("search")
+        app = create_app(routers, access=parts.access, use_cases=use_cases, trace=partial(_watch_of, parts))
+        sides[name] = parts, TestClient(app)
+
+    def ask(name: str) -> Block:
+        parts, client = sides[name]
+        whole_ms = []
+        before = time.process_time()
+        for query in islice(queries, size):
+            begun = time.perf_counter()
+            client.post("/api/v1/search", json={"query": query, "mode": "hybrid"}).raise_for_status()
+            whole_ms.append(1000.0 * (time.perf_counter() - begun))
+        if parts.tracing.events is not None:
+            parts.tracing.events.flush()
+        return Block(whole_ms, 1000.0 * (time.process_time() - before) / size)
+
+    try:
+        return compared(ask, list(sides), rounds, size, seed)
+    finally:
+        for parts, client in sides.values():
+            client.close()
+            parts.close()
+
+
+def _watch_of(parts: Parts) -> Watch:
+    return parts.tracing.watch
 
 
 def made_up(count: int, queries: Iterator[str], seed: int) -> Iterator[SearchReceipt]:
@@ -204,19 +249,22 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=2000, help="that are learned (default: 2,000)")
     args = parser.parse_args()
     corpus = Corpus(args.seed, None)
-    queries = iter(corpus.queries(4 * (args.rounds + 1) * args.block + args.requests + 1000))
+    queries = iter(corpus.queries(6 * (args.rounds + 1) * args.block + args.requests + 1000))
     with fresh_database() as url:
         filler = Filler(url, corpus)
         filler.fill(args.tools)
         filler.close()
         searched, learned = searches(url, queries, args.rounds, args.block, args.seed, args.requests)
+        watched = traced(url, queries, args.rounds, args.block, args.seed)
         kept = stored(url, args.receipts, queries, args.seed)
     print_table("Searches with receipts and without, in turn", searched[:2])
     print_table("More processor time of the process with receipts", searched[2:])
     print_table("Searches with what was learned and without, in turn", learned[:2])
     print_table("More processor time of the process with what was learned", learned[2:])
+    print_table("Searches over HTTP with the trace and without, in turn", watched[:2])
+    print_table("More processor time of the process with the trace", watched[2:])
     print_table("Receipts, and as many outcomes", [kept])
-    save(args, "receipts", {"searches": searched, "learned": learned, "stored": kept})
+    save(args, "receipts", {"searches": searched, "learned": learned, "traced": watched, "stored": kept})
 
 
 if __name__ == "__main__":

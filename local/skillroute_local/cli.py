@@ -19,6 +19,7 @@ from skillroute_local.commands.get import get
 from skillroute_local.commands.import_ import import_
 from skillroute_local.commands.import_options import EXAMPLES, ImportCommand
 from skillroute_local.commands.list_ import list_
+from skillroute_local.commands.log import log
 from skillroute_local.commands.migrate import migrate
 from skillroute_local.commands.reindex import reindex
 from skillroute_local.commands.search import search
@@ -55,6 +56,7 @@ app.add_typer(identity.app, name="identity")
 app.command()(identity.login)
 app.command()(identity.logins)
 app.command()(identity.logout)
+app.command()(log)
 app.command("eval", epilog=DATABASE)(eval_)
 app.command()(doctor)
 app.command()(connect)

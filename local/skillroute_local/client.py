@@ -243,6 +243,10 @@ class Client:
         """Return how the parts stand."""
         return _plain(self._call(self._api.health))
 
+    def trace(self, **where: Any) -> list[dict[str, Any]]:
+        """Return events of the trace; `where` is as `GET /api/v1/trace` takes it."""
+        return [_plain(event) for event in self._call(lambda: self._api.trace(**where))]
+
     def verify(self) -> dict[str, Any]:
         """Return what does not agree of all that is stored and searched."""
         return _plain(self._call(self._api.verify))

@@ -36,6 +36,7 @@ def local_app(parts: Parts, *, threads: int = THREADS, hosts: Hosts | None = Non
         use_cases=use_cases,
         too_large=parts.mcp.too_large,
         cors_origins=parts.cors_origins,
+        trace=lambda: parts.tracing.watch,
     )
     add_pages(app, routers)
     app.router.lifespan_context = lifespan

@@ -80,6 +80,7 @@ def _made(settings: str, with_pages: bool) -> FastAPI:
         access=parts.access,
         use_cases={**use_cases, Access: parts.access},
         too_large=parts.mcp.too_large,
+        trace=_Part(lambda app: lambda: app.parts.tracing.watch),
     )
     if with_pages:
         add_pages(app, routers)

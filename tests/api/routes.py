@@ -129,6 +129,7 @@ SCOPES: dict[Route, Scope | None] = {
     ("POST", "/mcp"): Scope.SEARCH,
     ("GET", "/api/v1/export"): Scope.ADMIN,
     ("POST", "/api/v1/import"): Scope.ADMIN,
+    ("GET", "/api/v1/trace"): Scope.ADMIN,
     ("GET", "/api/v1/verify"): Scope.ADMIN,
     ("GET", "/health"): None,
     ("GET", "/ready"): None,

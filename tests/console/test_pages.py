@@ -22,6 +22,7 @@ PAGES = {
     "doctor": ("Doctor", "that make tools hard to find"),
     "health": ("Health", "All dependencies are available"),
     "learning": ("Learning", "wash the dog"),
+    "log": ("Log", "event"),
 }
 """Where each page is, its title, and what it shows of the examples."""
 
@@ -34,6 +35,7 @@ IN_CATALOGUES = {
     "Doctor": "that make tools hard to find",
     "Health": "1,538",
     "Learning": "Nothing was learned yet",
+    "Log": "event",
 }
 
 

@@ -42,7 +42,7 @@ TELLERS = SENDERS - {"Catalog"}
 TIMEOUT_S = {"Search": 15, "Mcp": 15, "Catalog": 29, "Skills": 29, "Classify": 60, "Aggregate": 60, "Relay": 55}
 TIMEOUT_S |= {"Learn": 420, "Call": 60}
 ONLY_LOCAL = {"SKILLROUTE_DATABASE_URL", "SKILLROUTE_JWT_KEYS", "SKILLROUTE_SQS_ENDPOINT_URL"}
-NOT_OURS = {"POWERTOOLS_METRICS_NAMESPACE"}
+NOT_OURS = {"AWS_LAMBDA_EXEC_WRAPPER", "POWERTOOLS_METRICS_NAMESPACE"}
 
 
 def functions(stack: Stack) -> dict[str, Json]:
@@ -119,7 +119,14 @@ def check_layers(stack: Stack) -> None:
             "QdrantLayer": with_server and name != "Call",
         }
         expected = [layer for layer, wanted in has.items() if wanted]
-        assert [layers[each["Ref"]]["LayerName"] for each in function["Layers"]] == expected, name
+        adot = stack.parameters["AdotLayerArn"]
+        traced = bool(adot) and name in {"Search", "Mcp", "Call", "Catalog", "Skills"}
+        written = [each for each in function["Layers"] if isinstance(each, dict)]
+        assert [layers[each["Ref"]]["LayerName"] for each in written] == expected, name
+        assert function["Layers"][len(written) :] == ([adot] if traced else []), name
+        assert len(function["Layers"]) <= 5, name
+        wrapper = function["Environment"]["Variables"].get("AWS_LAMBDA_EXEC_WRAPPER")
+        assert wrapper == ("/opt/otel-instrument" if traced else None), name
     for name, layer in layers.items():
         assert layer["CompatibleRuntimes"] == ["python3.13"], name
         assert layer["CompatibleArchitectures"] == [stack.parameters["Architecture"]], name

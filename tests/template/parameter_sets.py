@@ -35,6 +35,9 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
         "SearchEngine": "shadow",
         "Receipts": "without-texts",
         "ReceiptsDays": "400",
+        "Trace": "changes",
+        "TraceDays": "365",
+        "AdotLayerArn": "arn:aws:lambda:eu-central-1:901920570463:layer:aws-otel-python-arm64-ver-1-32-0:2",
         "LearnGlobalFrom": "everyone",
         "LearnEveryHours": "6",
         "Calls": "split",
@@ -171,6 +174,13 @@ IMPOSSIBLE: list[tuple[str, dict[str, str]]] = [
     ("RerankModel needs RerankProvider", {"RerankModel": "amazon.rerank-v1:0"}),
     ("RerankRegion needs RerankProvider", {"RerankRegion": "us-west-2"}),
     ("QdrantApiKeySecretArn needs QdrantUrl", {"QdrantApiKeySecretArn": "arn:aws:secretsmanager:..."}),
+    (
+        "AdotLayerArn needs QdrantUrl empty",
+        {
+            "QdrantUrl": "https://qdrant.example.com",
+            "AdotLayerArn": "arn:aws:lambda:eu-central-1:901920570463:layer:aws-otel-python-arm64-ver-1-32-0:2",
+        },
+    ),
     ("QdrantPrefix needs QdrantUrl", {"QdrantPrefix": "one-"}),
     ("QdrantUrl needs Index auto", {"QdrantUrl": "https://qdrant.example.com", "Index": "postgres"}),
     ("AlarmEmail needs Monitoring true", {"AlarmEmail": "operator@example.com", "Monitoring": "false"}),

@@ -145,6 +145,7 @@ MUTATIONS: list[tuple[str, str, Change]] = [
     ("check_network", TOKENS, put("Globals/Function/VpcConfig/Fn::If/1/SecurityGroupIds", ["sg-1"])),
     ("check_layers", LEAST, properties("AggregateFunction", "Layers", [{"Ref": "CommonLayer"}])),
     ("check_layers", AURORA, properties("SearchFunction", "Layers/4")),
+    ("check_layers", TOKENS, properties("CallFunction", "Layers/2")),
     ("check_layers", LEAST, properties("IndexLayer", "RetentionPolicy", "Retain")),
     ("check_logs", LEAST, properties("RelayLogs", "RetentionInDays")),
     ("check_logs", LEAST, properties("RelayFunction", "LoggingConfig/LogGroup", {"Ref": "SearchLogs"})),

@@ -81,8 +81,8 @@ class Core:
         self.feed = FaultyFeed(make_feed(restricted))
         # What the contracts say to the letter, they say of these (decisions 33 and 35).
         letter = {"default_mode": "semantic", "registry_fusion": "boost"}
-        # No thread that writes outlasts a test which does not ask for receipts; and answers of two searches are equal.
-        self.settings = settings_of(database_url=url, **letter | {"receipts": "off"} | settings)
+        # No thread that writes outlasts a test which does not ask for receipts or events; and two answers are equal.
+        self.settings = settings_of(database_url=url, **letter | {"receipts": "off", "trace": "off"} | settings)
         self.classifier = ScriptedClassifier()
         self.chat = FakeChat()
         self.notifier = FakeNotifier()

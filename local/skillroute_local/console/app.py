@@ -26,6 +26,7 @@ from skillroute_local.console.health import health_actions
 from skillroute_local.console.judgements import JudgementFiles
 from skillroute_local.console.learning import learning_actions
 from skillroute_local.console.lent_parts import LendParts
+from skillroute_local.console.log import log_actions
 from skillroute_local.console.map import map_actions
 from skillroute_local.console.problems import Problem, Stale, problem_of
 from skillroute_local.console.search import search_actions
@@ -91,6 +92,7 @@ def console_app(
         doctor.actions,
         health_actions(lend),
         learning_actions(marks),
+        log_actions(),
     ):
         actions |= of_page
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from skillroute.calling.call import ToolCall
 from skillroute.calling.model import CallFailed, Endpoint, Failure, JsonObject, Operation, Progress
+from skillroute.calling.tool_call import ToolCall
 from skillroute.core.caller import LAPTOP, Caller, Scope
 
 from tests.builders import System, lent_system, of_org

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from skillroute.calling.call import ToolCall
 from skillroute.calling.invocation import MAX_NOTICES, CallsOfFunction, answer_event, event_of
 from skillroute.calling.model import JsonObject, Progress
+from skillroute.calling.tool_call import ToolCall
 from skillroute.core.caller import Caller, Scope
+from skillroute.core.trace.model import TraceEvent
+from skillroute.core.trace.noted import Origin
 
 from tests.builders import System
 from tests.doubles import LogRecords
@@ -68,8 +70,26 @@ def made_by(system: System) -> Respond:
     return lambda event: (200, {}, answer_event(event, system.parts.calling.here, lambda: 20.0))
 
 
-def calls(system: System, url: str) -> CallsOfFunction:
-    return CallsOfFunction("call", system.parts.calling.in_flight, endpoint_url=url)
+class Recorded:
+    """Remembers events."""
+
+    searches = True
+
+    def __init__(self) -> None:
+        self.events: list[TraceEvent] = []
+
+    def arguments(self, arguments: object) -> str | None:
+        return None
+
+    def record(self, event: TraceEvent) -> None:
+        self.events.append(event)
+
+    def close(self) -> None:
+        pass
+
+
+def calls(system: System, url: str, traces: Recorded | None = None) -> CallsOfFunction:
+    return CallsOfFunction("call", system.parts.calling.in_flight, endpoint_url=url, traces=traces)
 
 
 def test_the_function_makes_the_call_for_the_same_caller(system: System, servers: ScriptedServers) -> None:
@@ -98,7 +118,38 @@ def test_an_event_says_who_calls_what_with_which_token_and_by_when() -> None:
             "roles": [], "groups": ["eng"],
         },
         "tool_id": 7, "arguments": {"a": [1]}, "form": "read", "token": "token", "key": "key", "seconds": 3.5,
+        "request_id": None, "trace_id": None, "traceparent": None,
     }  # fmt: skip
+
+
+def test_a_call_by_the_function_is_one_event_of_the_request_that_it_is_part_of(
+    system: System, servers: ScriptedServers
+) -> None:
+    recorded = Recorded()
+    vars(system.parts.tracing)["events"] = recorded
+    call = ToolCall(callable_tool(system), {"to": "ann"}, origin=Origin("mcp", "request-1", "1" * 32))
+    with lambda_at(made_by(system)) as url:
+        calls(system, url, recorded)(call, ANN)
+    [event] = recorded.events
+    assert (event.kind, event.outcome, event.door, event.what) == ("call", "ok", "function", "send")
+    assert (event.caller.name, event.request_id, event.trace_id) == ("ann", "request-1", "1" * 32)
+
+
+@pytest.mark.parametrize(
+    ("respond", "outcome", "code"),
+    [
+        (lambda _: (429, {"x-amzn-errortype": "TooManyRequestsException"}, {}), "refused", "too_many"),
+        (lambda _: (200, {"X-Amz-Function-Error": "Unhandled"}, {}), "failed", "broken"),
+    ],
+)
+def test_a_call_that_the_function_did_not_make_is_an_event_of_the_door(
+    system: System, respond: Respond, outcome: str, code: str
+) -> None:
+    recorded = Recorded()
+    with lambda_at(respond) as url:
+        calls(system, url, recorded)(ToolCall(1, {}), ANN)
+    [event] = recorded.events
+    assert (event.outcome, event.code, event.door, event.what) == (outcome, code, "mcp", "call_tool")
 
 
 @pytest.mark.parametrize(

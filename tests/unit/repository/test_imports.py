@@ -78,6 +78,8 @@ LIBRARIES = {
     "fastapi": ("core/http/*", "*/routes.py", "*_routes.py", "mail/search/invocation.py"),
     "starlette": ("core/http/*", "mcp/plain_routes.py", "mcp/streamed.py"),
     "jwt": ("core/http/keys.py",),
+    # By itself where spans are on; elsewhere for types alone.
+    "opentelemetry": ("core/tracing.py", "core/http/traced.py", "calling/call.py"),
     "aws_lambda_powertools": ("core/observability.py",),
     "pydantic_settings": ("core/settings/base.py",),
     "pydantic": ("*",),
@@ -199,7 +201,7 @@ def test_the_package_knows_nothing_of_the_laptop_and_of_tests() -> None:
 # Of botocore, Powertools loads the package itself, which is 0.4 ms; a session and a client are what costs.
 HEAVY = {
     *("qdrant_client", "qdrant_edge", "onnxruntime", "tokenizers", "numpy", "boto3", "botocore.session", "httpx"),
-    *("jwt", "cryptography"),
+    *("jwt", "cryptography", "opentelemetry.sdk", "skillroute.core.tracing"),  # of it, FastAPI loads the API
 }
 WEB = {"fastapi", "starlette", "mangum"}
 # What each function may not load as it starts, by its folder. Search alone joins its index then, and the module of

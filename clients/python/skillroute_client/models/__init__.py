@@ -87,6 +87,7 @@ from skillroute_client.models.skills import (
     ToolSkills,
 )
 from skillroute_client.models.status import Dependency, Finding, Health, Verification
+from skillroute_client.models.trace import TraceEvent
 from skillroute_client.models.written import (
     Failure,
     Imported,
@@ -196,6 +197,7 @@ __all__ = [
     "ToolRequest",
     "ToolSkill",
     "ToolSkills",
+    "TraceEvent",
     "Unserved",
     "Verification",
     "WriteResult",

@@ -46,6 +46,18 @@ class ListReceipts(TypedDict, total=False):
     cursor: str | None
 
 
+class TraceOptions(TypedDict, total=False):
+    """Of `trace`: which events, and how many at most. `after` is `at` and `id` of an event with a comma between."""
+
+    kind: str | None
+    outcome: str | None
+    actor: str | None
+    since: datetime | str | None
+    until: datetime | str | None
+    after: str | None
+    limit: int | None
+
+
 class McpSearchOptions(TypedDict, total=False):
     """Of `search_mcp`. Needs are what a task takes, one text each; each result then says which of them it serves."""
 

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import httpx
 from pydantic import TypeAdapter
 
-from skillroute_client.calls import Body, Call, Calls, given, one, path_of, plain_list
+from skillroute_client.calls import Body, Call, Calls, given, many, one, path_of, plain_list
 from skillroute_client.engines import M
 from skillroute_client.lines import Earlier
 from skillroute_client.models.agent_skills import AgentSkillAnswer
@@ -17,6 +17,7 @@ from skillroute_client.models.batch import BatchAnswer
 from skillroute_client.models.feedback import Feedback, FeedbackResults
 from skillroute_client.models.search import Matches, McpAnswer, RegistryAnswer, SearchAnswer, SkillMatch, ToolMatch
 from skillroute_client.models.status import Health, Verification
+from skillroute_client.models.trace import TraceEvent
 from skillroute_client.models.written import Imported
 from skillroute_client.operations import Resource, operation, paged
 from skillroute_client.pages import Listing
@@ -32,6 +33,7 @@ from skillroute_client.resources.options import (
     SearchRequest,
     SkillSearchOptions,
     ToolSearchOptions,
+    TraceOptions,
 )
 from skillroute_client.resources.portable import Export, Line, export_call, import_calls
 from skillroute_client.resources.skills import Skills, Suggestions
@@ -103,6 +105,11 @@ class Root(Resource[M]):
         """Report up to 500 outcomes, each judged on its own."""
         body = {"outcomes": plain_list(outcomes)}
         return Call(method="POST", path=path_of("feedback", "batch"), body=body, read=one(FeedbackResults))
+
+    @operation
+    def trace(self, **where: Unpack[TraceOptions]) -> Call[list[TraceEvent]]:
+        """Return events of the trace, the latest first; with `after` those that follow it, the oldest first."""
+        return Call(method="GET", path=path_of("trace"), params=given(where), read=many(TraceEvent))
 
     @operation
     def health(self) -> Call[Health]:

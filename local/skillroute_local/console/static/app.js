@@ -13,6 +13,7 @@ const PAGES = [
   { id: "doctor", title: "Doctor", load: () => import("./page_doctor.js") },
   { id: "health", title: "Health", load: () => import("./page_health.js") },
   { id: "learning", title: "Learning", load: () => import("./page_learning.js") },
+  { id: "log", title: "Log", load: () => import("./page_log.js") },
 ];
 const EVERYWHERE = [
   [`1 … ${PAGES.length}`, "go to a page"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],

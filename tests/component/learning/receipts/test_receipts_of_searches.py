@@ -196,14 +196,14 @@ def test_an_outage_that_ends_in_time_loses_nothing(lend: Callable[..., System]) 
     system = lend()
     recorder = system.parts.receipts
     assert recorder is not None
-    write, failures = recorder._write, [DatabaseUnavailable("gone")]
+    write, failures = recorder._recorder._write, [DatabaseUnavailable("gone")]
 
     def failing_once(given: Any) -> None:
         if failures:
             raise failures.pop()
         write(given)
 
-    recorder._write = failing_once
+    recorder._recorder._write = failing_once
     answer = system.search(MEET)
     assert [row[0] for row in rows(system)] == [answer.metadata.search_id]
 

@@ -22,7 +22,7 @@ from tests.integration.rows import connected
 PASSWORD = "p@ss/w:r%d#?&+ \"'"
 OF_THE_OWNER = {"record_migration"}
 CHANGES = ("INSERT", "UPDATE", "DELETE", "FOR UPDATE", "FOR NO KEY UPDATE", "FOR SHARE", "nextval", "log_change",
-           "build_search_lists")  # fmt: skip
+           "build_search_lists", "prune_trace")  # fmt: skip
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_the_reader_may_run_what_reads_and_of_what_writes_a_position_alone(
             except NotPermitted:
                 refused.add(name)
     # Advisory locks and sequences need no right that a plan shows; and a search leaves its receipt.
-    assert changing - refused == {"new_mail_ids", "add_receipts"}
+    assert changing - refused == {"new_mail_ids", "add_receipts", "add_trace"}
     assert len(refused) > 50
 
 

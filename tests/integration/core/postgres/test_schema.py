@@ -64,6 +64,12 @@ _OUTCOME = (
     f"VALUES ('{_ONE}', {{tool}}, {{org}}, true, '{{outcome}}', '{{source}}')"
 )
 _OUTCOME_OF = {"tool": "1", "org": "NULL", "outcome": "called", "source": "program"}
+_EVENT = (
+    "INSERT INTO mcp.trace (id, at, kind, outcome, org_id, roles, door, what, targets, took_ms, bytes_in, bytes_out) "
+    f"SELECT '{_ONE}', now(), '{{kind}}', '{{outcome}}', {{org}}, '{{{{}}}}', '{{door}}', '', '{{{{}}}}', 1, 1, 1 "
+    "FROM unnest(ARRAY[{times}])"
+)
+_EVENT_OF = {"kind": "change", "outcome": "ok", "org": "NULL", "door": "http", "times": "1"}
 _STATE = (
     "INSERT INTO mcp.learned_states (org_id, model, is_live, was_better, report) VALUES ({}, 'm', true, true, '{{}}')"
 )
@@ -344,6 +350,11 @@ REFUSED = [
         "FROM generate_series(1, 2)",
         "calls_in_flight_pkey",
     ),
+    (_EVENT.format_map(_EVENT_OF | {"times": "1, 2"}), "trace_pkey"),
+    (_EVENT.format_map(_EVENT_OF | {"org": "''"}), "trace_org_not_blank"),
+    (_EVENT.format_map(_EVENT_OF | {"kind": "rumour"}), "trace_kind_known"),
+    (_EVENT.format_map(_EVENT_OF | {"outcome": "liked"}), "trace_outcome_known"),
+    (_EVENT.format_map(_EVENT_OF | {"door": "back"}), "trace_door_known"),
 ]  # fmt: skip
 
 

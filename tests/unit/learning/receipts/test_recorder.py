@@ -1,159 +1,35 @@
-"""The buffer of receipts, and when it is written."""
+"""Receipts as they are recorded: text by text, in the order of a search."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 from skillroute.core import observability
-from skillroute.core.errors.model import DatabaseUnavailable
 from skillroute.learning.receipts.recorder import ReceiptRecorder
 
 from tests.doubles import FakeClock
 from tests.unit.learning.receipts.test_rows import receipt
 
 
-class Written:
-    """Remembers what was written, and fails as often as a test says."""
-
-    def __init__(self) -> None:
-        self.batches: list[list[str]] = []
-        self.failures: list[Exception] = []
-
-    def __call__(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        if self.failures:
-            raise self.failures.pop(0)
-        self.batches.append([row["text"] for row in rows])
-
-
-@pytest.fixture
-def counted() -> Callable[[], tuple[float, float]]:
-    """Return how many were written and lost since the test began."""
-
-    def now() -> tuple[float, float]:
-        counts = observability.counts()
-        return counts.get("ReceiptsWritten", 0), counts.get("ReceiptsDropped", 0)
-
-    before = now()
-    return lambda: (now()[0] - before[0], now()[1] - before[1])
-
-
-@pytest.fixture
-def written() -> Written:
-    return Written()
-
-
-def stepped(written: Written, clock: FakeClock, most: int = 2000) -> ReceiptRecorder:
-    """Return a recorder without a thread: the test makes its steps."""
-    return ReceiptRecorder(lambda one: {"text": one.text.text}, written, most=most, starts=False, clock=clock)
-
-
-def test_what_is_noted_after_a_quiet_second_is_written_at_once(written: Written) -> None:
-    recorder = stepped(written, FakeClock())
+def test_the_texts_of_a_search_are_rows_of_their_own_in_order() -> None:
+    written: list[Sequence[Mapping[str, Any]]] = []
+    recorder = ReceiptRecorder(
+        lambda one: {"nth": one.nth, "text": one.text.text}, written.append, starts=False, clock=FakeClock()
+    )
     recorder.note(receipt("x", "y"))
     assert recorder.step() == 0.0
-    assert (written.batches, recorder.step()) == ([["x", "y"]], None)
+    assert written == [[{"nth": 0, "text": "x"}, {"nth": 1, "text": "y"}]]
 
 
-def test_what_follows_within_a_second_waits_for_its_end_and_is_written_together(written: Written) -> None:
-    clock = FakeClock()
-    recorder = stepped(written, clock)
+def test_what_is_lost_is_counted_as_receipts(caplog: pytest.LogCaptureFixture) -> None:
+    def refuse(_: object) -> None:
+        raise ValueError("a row that cannot be written")
+
+    before = observability.counts().get("ReceiptsDropped", 0)
+    recorder = ReceiptRecorder(lambda _: {}, refuse, starts=False, clock=FakeClock())
     recorder.note(receipt("x"))
     recorder.step()
-    clock.advance(0.4)
-    recorder.note(receipt("y"))
-    assert recorder.step() == pytest.approx(0.6)
-    recorder.note(receipt("z"))
-    clock.advance(0.6)
-    recorder.step()
-    assert written.batches == [["x"], ["y", "z"]]
-
-
-def test_two_hundred_do_not_wait(written: Written) -> None:
-    recorder = stepped(written, FakeClock())
-    recorder.note(receipt("x"))
-    recorder.step()
-    for _ in range(199):
-        recorder.note(receipt("y"))
-    assert recorder.step() not in (0.0, None)
-    recorder.note(receipt("y"))
-    assert recorder.step() == 0.0
-    assert [len(batch) for batch in written.batches] == [1, 200]
-
-
-def test_the_oldest_are_lost_where_there_is_no_room_and_are_counted(
-    written: Written, counted: Callable[[], tuple[float, float]]
-) -> None:
-    recorder = stepped(written, FakeClock(), most=2)
-    for text in "abcd":
-        recorder.note(receipt(text))
-    recorder.step()
-    assert (written.batches, counted()) == ([["c", "d"]], (2, 2))
-
-
-def test_after_a_failure_they_are_tried_once_more_with_what_came_meanwhile(
-    written: Written, counted: Callable[[], tuple[float, float]]
-) -> None:
-    clock = FakeClock()
-    recorder = stepped(written, clock)
-    written.failures = [DatabaseUnavailable("gone")]
-    recorder.note(receipt("x"))
-    recorder.step()
-    recorder.note(receipt("y"))
-    clock.advance(1.0)
-    recorder.step()
-    assert (written.batches, counted()) == ([["x", "y"]], (2, 0))
-
-
-def test_after_two_failures_they_are_lost_and_the_next_are_tried_twice_again(
-    written: Written, counted: Callable[[], tuple[float, float]]
-) -> None:
-    clock = FakeClock()
-    recorder = stepped(written, clock)
-    written.failures = [DatabaseUnavailable("gone")] * 3
-    for text in "xy":
-        recorder.note(receipt(text))
-        recorder.step()
-        clock.advance(1.0)
-        recorder.step()
-        clock.advance(1.0)
-    assert (written.batches, counted()) == ([["y"]], (1, 1))
-
-
-def test_what_is_refused_is_not_tried_again(written: Written, counted: Callable[[], tuple[float, float]]) -> None:
-    recorder = stepped(written, FakeClock())
-    written.failures = [ValueError("a row that cannot be written")]
-    recorder.note(receipt("x"))
-    assert (recorder.step(), recorder.step(), counted()) == (0.0, None, (0, 1))
-
-
-def test_an_outage_is_logged_once_a_minute(written: Written, caplog: pytest.LogCaptureFixture) -> None:
-    clock = FakeClock()
-    recorder = stepped(written, clock)
-    written.failures = [DatabaseUnavailable("gone")] * 62
-    for _ in range(62):
-        recorder.note(receipt("x"))
-        recorder.step()
-        clock.advance(1.0)
-    assert [record.message for record in caplog.records].count("receipts of searches not written") == 2
-
-
-def test_no_thread_is_there_before_the_first_receipt_and_close_writes_the_last(written: Written) -> None:
-    recorder = ReceiptRecorder(lambda one: {"text": one.text.text}, written)
-    assert recorder._thread is None
-    for text in "xyz":
-        recorder.note(receipt(text))
-    recorder.close()
-    assert [text for batch in written.batches for text in batch] == ["x", "y", "z"]
-    recorder.note(receipt("too late"))
-    assert recorder.flush(0.0) is True
-
-
-def test_flush_waits_for_what_was_noted_before_it(written: Written) -> None:
-    recorder = ReceiptRecorder(lambda one: {"text": one.text.text}, written)
-    for _ in range(3):
-        recorder.note(receipt("x"))
-        assert recorder.flush()
-    assert len(written.batches) == 3
-    recorder.close()
+    assert observability.counts()["ReceiptsDropped"] == before + 1
+    assert "receipts of searches lost" in [record.getMessage() for record in caplog.records]

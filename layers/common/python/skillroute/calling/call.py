@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from skillroute.calling.in_flight import CallsInFlight
@@ -20,6 +20,8 @@ from skillroute.calling.model import (
     RemoteTools,
 )
 from skillroute.calling.servers import CallableServers, NotCallable, Target
+from skillroute.calling.tool_call import ToolCall, failed
+from skillroute.calling.traced import CallTracing
 from skillroute.catalogue.access import visible_item
 from skillroute.catalogue.facts import facts_of_item
 from skillroute.catalogue.model import Item
@@ -31,8 +33,12 @@ from skillroute.core.outbound.credentials import Credentials, Identities, LoginN
 from skillroute.core.postgres.database import Database
 from skillroute.core.rights.decide import EVERYTHING, Rights
 from skillroute.core.rights.hints import only_reads
+from skillroute.core.trace.recorder import Traces
 
-Form = Literal["any", "read"]
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+
+    from skillroute.core.tracing import Spans
 
 _LOOK_S = 1.0
 """How often a call that lasts is asked after: whether its caller has taken it back."""
@@ -41,32 +47,6 @@ _LOOK_S = 1.0
 _TOO_SLOW = "the tool did not answer in time: it may have done its work all the same"
 _LETS_GO_S = 1.5
 """How long a call that is given up may take to say so to its server."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A call as an agent asks for it.
-
-    Attributes
-    ----------
-    tool_id : int
-        Of the catalogue.
-    form : str
-        ``read`` calls tools alone that change nothing, by their annotations.
-    token : str or None
-        The bearer token that the caller came with, for servers that it is passed on to.
-    key : str or None
-        What the call is cancelled by; see `call_key`.
-    seconds : float or None
-        The most that is left of the request it is part of; None where it has no end of its own.
-    """
-
-    tool_id: int
-    arguments: JsonObject
-    form: Form = "any"
-    token: str | None = field(default=None, repr=False)
-    key: str | None = None
-    seconds: float | None = None
 
 
 class _Refused(Exception):
@@ -91,6 +71,10 @@ class CallTool:
     in_flight : CallsInFlight
     limits : Limits
         Of each call.
+    traces : Traces, optional
+        Takes an event of each call.
+    spans : Spans, optional
+        Makes a span of each.
     """
 
     def __init__(
@@ -102,7 +86,11 @@ class CallTool:
         remote: RemoteTools,
         in_flight: CallsInFlight,
         limits: Limits,
+        traces: Traces | None = None,
+        spans: Spans | None = None,
     ) -> None:
+        self._traces = traces
+        self._spans = spans
         self._database = database
         self._rights_of = rights_of
         self._servers = servers
@@ -113,9 +101,19 @@ class CallTool:
 
     async def __call__(self, call: ToolCall, caller: Caller, progress: Progress | None = None) -> JsonObject:
         """Return the result of a call, in the form of ``tools/call``. Ends when it is cancelled."""
+        if self._spans is None:
+            return await self._traced(call, caller, progress)
+        with self._spans.call(call.origin.traceparent) as span:
+            return await self._traced(call, caller, progress, span)
+
+    async def _traced(
+        self, call: ToolCall, caller: Caller, progress: Progress | None, span: Span | None = None
+    ) -> JsonObject:
         began, outcome = time.perf_counter(), "cancelled"
+        tracing = CallTracing(call, caller)
+        result: JsonObject | None = None
         try:
-            result = await self._answered(call, caller, progress)
+            result = await self._answered(call, caller, progress, tracing)
             outcome = "failed" if result.get("isError") is True else "succeeded"
             return result
         except _Refused as refused:
@@ -134,14 +132,22 @@ class CallTool:
             observe_ms(Metric.CALL_TIME, took_ms)
             if outcome not in {"succeeded", "failed"}:
                 count(Metric.CALLS_WITHOUT_ANSWER)
+            event = tracing.event(outcome, result, took_ms, self._traces)
+            if span is not None and self._spans is not None:
+                self._spans.describe(span, event, {})
+            if self._traces is not None:
+                # Written before the answer goes, also where the caller has gone.
+                await asyncio.shield(asyncio.to_thread(self._traces.record, event))
             logger.info("call", extra={"tool_id": call.tool_id, "outcome": outcome, "took_ms": round(took_ms, 1)})
 
-    async def _answered(self, call: ToolCall, caller: Caller, progress: Progress | None) -> JsonObject:
+    async def _answered(
+        self, call: ToolCall, caller: Caller, progress: Progress | None, tracing: CallTracing
+    ) -> JsonObject:
         seconds = self._limits.seconds if call.seconds is None else min(self._limits.seconds, call.seconds)
         if seconds <= 0:
             raise _Refused(Failure.TIMEOUT, "no time is left for the call: try again")
         ends_at = time.monotonic() + seconds
-        item, target = await asyncio.to_thread(self._found, call, caller)
+        item, target = await asyncio.to_thread(self._found, call, caller, tracing)
         place = await asyncio.to_thread(self._in_flight.begin, caller, call.key, seconds)
         if place is None:
             raise _Refused(
@@ -161,14 +167,15 @@ class CallTool:
         finally:
             await asyncio.shield(asyncio.to_thread(self._make_room, place))
 
-    def _found(self, call: ToolCall, caller: Caller) -> tuple[Item, Target]:
+    def _found(self, call: ToolCall, caller: Caller, tracing: CallTracing) -> tuple[Item, Target]:
         """Return the tool and where it is called. Raises `_Refused`, `NotFound` and `DependencyUnavailable`."""
         # Read without rules, which are asked afterwards: searches and lists go by the same ones in another way.
         organisation = replace(caller, rights=EVERYTHING)
         item = self._database.read(lambda session: visible_item(session, call.tool_id, organisation))
+        kind, name = item.content.key.type, item.content.key.name
+        tracing.found(name, item.content.key.server)
         if not self._rights_of(caller).allows(facts_of_item(item)).allowed:
             raise _Refused("denied", _unknown(call))
-        kind, name = item.content.key.type, item.content.key.name
         if not item.is_active:
             raise _Refused("switched_off", f"the tool {name!r} is switched off")
         if kind != "tool":
@@ -260,8 +267,3 @@ def _unknown(call: ToolCall) -> str:
 def _session_key(caller: Caller) -> str:
     """Return whose a session at a server without an identity is: one caller's."""
     return "\0".join((caller.org_id or "", caller.name or ""))
-
-
-def failed(message: str) -> JsonObject:
-    """Return the result of a call without an answer of its tool, with what the model is to know."""
-    return {"content": [{"type": "text", "text": message}], "isError": True}

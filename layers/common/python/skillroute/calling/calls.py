@@ -8,9 +8,10 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from typing import Protocol
 
-from skillroute.calling.call import CallTool, ToolCall, failed
+from skillroute.calling.call import CallTool
 from skillroute.calling.in_flight import CallsInFlight
 from skillroute.calling.model import JsonObject, Progress
+from skillroute.calling.tool_call import ToolCall, failed
 from skillroute.core.caller import Caller
 
 _LOOK_S = 0.2

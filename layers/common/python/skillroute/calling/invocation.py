@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from skillroute.calling.call import ToolCall, failed
 from skillroute.calling.calls import Calls
 from skillroute.calling.in_flight import CallsInFlight
 from skillroute.calling.model import JsonObject, Progress
+from skillroute.calling.tool_call import ToolCall, failed
+from skillroute.calling.traced import CallTracing
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.observability import logger
+from skillroute.core.trace.noted import Origin
+from skillroute.core.trace.recorder import Traces
 
 MAX_NOTICES = 100
 """Notices of progress that come with an answer: the first ones and the last."""
@@ -57,10 +62,14 @@ class CallEvent(BaseModel):
     token: str | None = Field(None, repr=False)
     key: str | None = None
     seconds: float | None = Field(None, gt=0)
+    request_id: str | None = None
+    traceparent: str | None = None
+    trace_id: str | None = None
 
     def call(self) -> ToolCall:
         """Return the call."""
-        return ToolCall(self.tool_id, self.arguments, self.form, self.token, self.key, self.seconds)
+        origin = Origin("function", self.request_id, self.trace_id, self.traceparent)
+        return ToolCall(self.tool_id, self.arguments, self.form, self.token, self.key, self.seconds, origin)
 
 
 def event_of(call: ToolCall, caller: Caller) -> JsonObject:
@@ -73,6 +82,9 @@ def event_of(call: ToolCall, caller: Caller) -> JsonObject:
         token=call.token,
         key=call.key,
         seconds=call.seconds,
+        request_id=call.origin.request_id,
+        traceparent=call.origin.traceparent,
+        trace_id=call.origin.trace_id,
     )
     return event.model_dump(mode="json")
 
@@ -95,7 +107,7 @@ def answer_event(event: object, calls: Calls, left_s: Callable[[], float]) -> Js
 
     call = read.call()
     seconds = left_s() if call.seconds is None else min(call.seconds, left_s())
-    limited = ToolCall(call.tool_id, call.arguments, call.form, call.token, call.key, seconds)
+    limited = replace(call, seconds=seconds)
     return {"result": calls(limited, read.caller.caller(), note), "progress": notices}
 
 
@@ -110,12 +122,17 @@ class CallsOfFunction:
         Cancels calls: the function looks there.
     endpoint_url : str or None
         None takes that of the region.
+    traces : Traces, optional
+        Takes events of calls that the function did not make; it records the others itself.
     """
 
-    def __init__(self, function: str, in_flight: CallsInFlight, *, endpoint_url: str | None = None) -> None:
+    def __init__(
+        self, function: str, in_flight: CallsInFlight, *, endpoint_url: str | None = None, traces: Traces | None = None
+    ) -> None:
         self._function = function
         self._in_flight = in_flight
         self._endpoint_url = endpoint_url
+        self._traces = traces
         self._client: Any = None
 
     def __call__(
@@ -128,6 +145,14 @@ class CallsOfFunction:
         """Return the result of a call; notices of its progress come when it has ended."""
         from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 (0.1 s, paid on first use)
 
+        tracing, began = CallTracing(call, caller), time.perf_counter()
+
+        def lost(outcome: str, answer: JsonObject) -> JsonObject:
+            if self._traces is not None:
+                took_ms = (time.perf_counter() - began) * 1000.0
+                self._traces.record(tracing.event(outcome, answer, took_ms, self._traces))
+            return answer
+
         payload = json.dumps(event_of(call, caller), ensure_ascii=False).encode("utf-8", "backslashreplace")
         try:
             answer = self._lambda().invoke(FunctionName=self._function, Payload=payload)
@@ -135,12 +160,12 @@ class CallsOfFunction:
         except ClientError as error:
             code = error.response.get("Error", {}).get("Code", "an error")
             if code == _THROTTLED:
-                return failed("too many calls are under way: try again in a few seconds")
-            return _broken(code)
+                return lost("too_many", failed("too many calls are under way: try again in a few seconds"))
+            return lost("broken", _broken(code))
         except (BotoCoreError, ValueError) as error:
-            return _broken(type(error).__name__)
+            return lost("broken", _broken(type(error).__name__))
         if "FunctionError" in answer or not isinstance(body, Mapping) or not isinstance(body.get("result"), dict):
-            return _broken(str(answer.get("FunctionError", "no result")))
+            return lost("broken", _broken(str(answer.get("FunctionError", "no result"))))
         if progress is not None:
             for notice in body.get("progress", ()):
                 progress(*notice)

@@ -60,6 +60,7 @@ class Metric(StrEnum):
     REQUESTS_DROPPED = "RequestsDropped"
     RECEIPTS_WRITTEN = "ReceiptsWritten"
     RECEIPTS_DROPPED = "ReceiptsDropped"
+    TRACE_LOST = "TraceLost"
     SUGGESTIONS_CREATED = "SuggestionsCreated"
     SKILLS_AGGREGATED = "SkillsAggregated"
     DISPATCH_FAILED = "DispatchFailed"

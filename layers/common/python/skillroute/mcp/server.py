@@ -10,6 +10,7 @@ from uuid import uuid4
 from skillroute.core.errors import outage
 from skillroute.core.errors.model import BudgetSpent, DependencyUnavailable
 from skillroute.core.observability import logger
+from skillroute.core.trace.noted import noting_message
 from skillroute.mcp.batch import BatchAnswers
 from skillroute.mcp.cost import check_batch
 from skillroute.mcp.headers import Headers
@@ -37,6 +38,11 @@ from skillroute.mcp.rpc import (
     to_bytes,
 )
 from skillroute.mcp.tool import GROUPS, Asked
+
+TRACED_TOOLS = frozenset(
+    {"search_tools", "search_servers_and_agents", "search_skills", "search_messages", "search_messages_product"}
+)
+"""Tools that search; a call of another server's tool is traced where it is made."""
 
 MAX_PER_BATCH = 10
 """Requests of a batch, which the first revision has."""
@@ -126,6 +132,18 @@ class McpServer:
 
     def _answered(self, message: Message, asked: Asked, revision: Revision) -> tuple[dict[str, Any], bool]:
         """Return the response to a request, and whether it is an unexpected error."""
+        name, arguments = called_tool(message)
+        with noting_message(name, arguments) as noted:
+            answer, is_unforeseen = self._tried(message, asked, revision)
+            error = answer.get("error")
+            if error is not None:
+                noted.outcome = "refused" if error["code"] == BUDGET_SPENT else "failed"
+                noted.code = str(error["code"])
+            elif isinstance(answer["result"], dict) and answer["result"].get("isError") is True:
+                noted.outcome, noted.code = "failed", "tool_error"
+        return answer, is_unforeseen
+
+    def _tried(self, message: Message, asked: Asked, revision: Revision) -> tuple[dict[str, Any], bool]:
         try:
             return result(message.id, self._methods.answer(message, _asked_by(message, asked), revision)), False
         except BudgetSpent as error:
@@ -138,6 +156,12 @@ class McpServer:
         except Exception as error:  # noqa: BLE001
             logger.exception("unexpected error", exc_info=error)
             return failure(message.id, RpcError(INTERNAL_ERROR, "Internal error")), True
+
+
+def called_tool(message: Message) -> tuple[str | None, object]:
+    """Return the name of the tool that a request calls, as far as it may be one of ours, and its arguments."""
+    name = message.params.get("name") if message.method == "tools/call" else None
+    return (name, message.params.get("arguments")) if isinstance(name, str) and name in TRACED_TOOLS else (None, None)
 
 
 def _asked_by(message: Message, asked: Asked) -> Asked:

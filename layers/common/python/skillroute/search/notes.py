@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 from skillroute.core.observability import Metric, count, observe_ms
 from skillroute.core.recent_searches import RecentSearches
+from skillroute.core.trace.noted import note_search
 from skillroute.search.candidates.candidate import Found, Hit
 from skillroute.search.model import SearchMetadata, SearchRequest
 from skillroute.search.plan import is_fused
@@ -35,7 +36,11 @@ class Notes:
 
     def new_id(self, door: Door | None) -> UUID | None:
         """Return the id of a search that begins; None where it leaves no receipt."""
-        return None if self.receipts is None or door is None else uuid4()
+        if self.receipts is None or door is None:
+            return None
+        search_id = uuid4()
+        note_search(search_id)
+        return search_id
 
     def answered(
         self, run: ToolSearchRun, request: SearchRequest, found: Found, metadata: SearchMetadata, door: Door | None

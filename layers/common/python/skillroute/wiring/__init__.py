@@ -84,7 +84,13 @@ def mcp_app(settings: McpSettings | None = None) -> Starlette:
     parts.start_ahead()
     parts.mcp.make_ahead()
     routes = parts.mcp.plain_routes(parts.access)
-    app = create_plain_app(routes, access=parts.access, too_large=parts.mcp.too_large, cors_origins=parts.cors_origins)
+    app = create_plain_app(
+        routes,
+        access=parts.access,
+        too_large=parts.mcp.too_large,
+        cors_origins=parts.cors_origins,
+        trace=lambda: parts.tracing.watch,
+    )
     app.state.parts = parts
     return app
 
@@ -139,6 +145,13 @@ def _app(parts: Parts, function: str, title: str) -> FastAPI:
 
     parts.start_ahead()
     routers, use_cases = parts.served(function)
-    app = create_app(routers, access=parts.access, use_cases=use_cases, title=title, cors_origins=parts.cors_origins)
+    app = create_app(
+        routers,
+        access=parts.access,
+        use_cases=use_cases,
+        title=title,
+        cors_origins=parts.cors_origins,
+        trace=lambda: parts.tracing.watch,
+    )
     app.state.parts = parts
     return app

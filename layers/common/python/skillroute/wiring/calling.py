@@ -29,7 +29,7 @@ class Calling:
         if self._settings.call_function:
             from skillroute.calling.invocation import CallsOfFunction
 
-            return CallsOfFunction(self._settings.call_function, self.in_flight)
+            return CallsOfFunction(self._settings.call_function, self.in_flight, traces=self._parts.tracing.events)
         return self.here
 
     @cached_property
@@ -52,11 +52,18 @@ class Calling:
         from skillroute.calling.servers import CallableServers
 
         settings = self._settings
-        database = self._parts.database
-        limits = Limits(settings.call_timeout_s, settings.call_answer_bytes)
-        servers = CallableServers(database)
-        rights_of = self._parts.rules_in_force.read
-        return CallTool(database, rights_of, servers, self.identities, self.remote, self.in_flight, limits)
+        database, tracing = self._parts.database, self._parts.tracing
+        return CallTool(
+            database,
+            self._parts.rules_in_force.read,
+            CallableServers(database),
+            self.identities,
+            self.remote,
+            self.in_flight,
+            Limits(settings.call_timeout_s, settings.call_answer_bytes),
+            tracing.events,
+            tracing.spans,
+        )
 
     @cached_property
     def remote(self) -> RemoteTools:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from skillroute.core.reranking.port import Reranker
     from skillroute.core.rights.in_force import RulesInForce
     from skillroute.skills.aggregation.aggregate import AggregateSkill
+    from skillroute.wiring.trace import Tracing
 
 S = TypeVar("S")
 
@@ -172,6 +173,12 @@ class CoreParts:
         return make_notifier(self.settings)
 
     @cached_property
+    def tracing(self) -> Tracing:
+        from skillroute.wiring.trace import Tracing
+
+        return Tracing(self)
+
+    @cached_property
     def chat(self) -> ChatModel | None:
         return make_chat_model(self.of(ClassifierSettings))
 
@@ -285,8 +292,8 @@ class CoreParts:
         return lag
 
     def close(self) -> None:
-        """Write the receipts that wait; let go of the index, of the queues and of idle connections."""
+        """Write the receipts and events that wait; let go of the index, of the queues and of idle connections."""
         made = vars(self)
-        for name in ("receipts", "replica", "queue", "pool"):
+        for name in ("receipts", "tracing", "replica", "queue", "pool"):
             if name in made and made[name] is not None:
                 made[name].close()

@@ -7,6 +7,7 @@ from skillroute.core.settings import RelaySettings
 from skillroute.skills.classification.lost_tools import QueueLostTools
 from skillroute.wiring.learn import queues_due
 from skillroute.wiring.receipts import prune_receipts
+from skillroute.wiring.trace import prune_trace
 from skillroute.wiring.use_cases import Parts
 
 
@@ -21,6 +22,6 @@ def make_relay(parts: Parts) -> Relay:
         parts.suggest_skills.approve_waiting,
         parts.embed_missing,
         catch_up=parts.catch_up if settings.writers_fill_index else None,
-        prunes={"prune receipts": lambda: prune_receipts(parts)},
+        prunes={"prune receipts": lambda: prune_receipts(parts), "prune trace": lambda: prune_trace(parts)},
         queues_due=queues_due(parts),
     )

@@ -64,7 +64,8 @@ def _catalog(parts: Parts) -> tuple[list[APIRouter], list[object]]:
     from skillroute.access import routes as access
     from skillroute.agent_skills import routes as agent_skills
     from skillroute.catalogue import routes as catalogue
-    from skillroute.core.http import portable_routes
+    from skillroute.core.http import portable_routes, trace_routes
+    from skillroute.core.trace.repository import ReadTrace
     from skillroute.identity import routes as identity
     from skillroute.learning.outcomes import routes as outcomes
     from skillroute.learning.review import routes as review
@@ -85,9 +86,9 @@ def _catalog(parts: Parts) -> tuple[list[APIRouter], list[object]]:
     )
     of_learning = (outcomes, review, states)
     of_items = (catalogue, registry, identity, published, agent_skills, mail)
-    routers = [each.router for each in (*of_items, *of_learning, access, portable_routes)]
+    routers = [each.router for each in (*of_items, *of_learning, access, portable_routes, trace_routes)]
     routers.append(identity.open_router)
-    return routers, [use_case for each in slices for use_case in vars(each).values()]
+    return routers, [ReadTrace(parts.database), *(use_case for each in slices for use_case in vars(each).values())]
 
 
 def _skills(parts: Parts) -> tuple[list[APIRouter], list[object]]:

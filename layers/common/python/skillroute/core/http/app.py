@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -19,6 +19,7 @@ from skillroute.core.http.head import HeadAsGet
 from skillroute.core.http.methods import PathMethods
 from skillroute.core.http.request_id import RequestIds
 from skillroute.core.http.time_limit import TimeLimit
+from skillroute.core.http.traced import Traced, Watch
 from skillroute.core.http.validation_errors import add_validation_errors
 
 
@@ -38,6 +39,7 @@ def create_app(
     title: str = "Skillroute",
     too_large: Mapping[str, bytes] | None = None,
     cors_origins: Sequence[str] = (),
+    trace: Callable[[], Watch] | None = None,
 ) -> FastAPI:
     """Return an app that serves the routers, with the error table and limits of body and time.
 
@@ -55,6 +57,8 @@ def create_app(
         compressed.
     cors_origins : sequence of str
         Origins of pages that may ask from a browser.
+    trace : callable, optional
+        Returns what takes the events of requests, and what makes their spans.
     """
     app = _App(
         title=title,
@@ -65,11 +69,7 @@ def create_app(
         redirect_slashes=False,  # to a host that the request names, and before anybody is asked who they are
     )
     app.state.use_cases = {} if use_cases is None else use_cases
-    app.add_middleware(Compressed, but=too_large or {})
-    app.add_middleware(BodyLimit, answers=too_large)
-    app.add_middleware(TimeLimit)
-    app.add_middleware(HeadAsGet)
-    app.add_middleware(RequestIds)
+    _add_middleware(app, too_large, trace)
     let_pages_ask(app, cors_origins)
     _open_to_all(app, access)
     add_error_handlers(
@@ -79,6 +79,17 @@ def create_app(
     for router in routers:
         app.include_router(router)
     return app
+
+
+def _add_middleware(app: FastAPI, too_large: Mapping[str, bytes] | None, trace: Callable[[], Watch] | None) -> None:
+    """Add what stands around all routes; each stands around those before it."""
+    app.add_middleware(Compressed, but=too_large or {})
+    app.add_middleware(BodyLimit, answers=too_large)
+    app.add_middleware(TimeLimit)
+    if trace is not None:
+        app.add_middleware(Traced, watch=trace)
+    app.add_middleware(HeadAsGet)
+    app.add_middleware(RequestIds)
 
 
 def _open_to_all(app: FastAPI, access: Access | None) -> None:

@@ -31,6 +31,7 @@ from skillroute.core.http.methods import PathMethods
 from skillroute.core.http.request_id import REQUEST_ID_HEADER, request_id_of
 from skillroute.core.input.encodable import encodable
 from skillroute.core.observability import logger
+from skillroute.core.trace.noted import note_code
 
 _CODE_OF: Mapping[int, ErrorCode] = {
     404: ErrorCode.ROUTE_NOT_FOUND,
@@ -116,6 +117,7 @@ def answer_error(
     """Return the answer of an error; its status is that of the code, unless another one is given."""
     if code is ErrorCode.INVALID_REQUEST and any(found["type"] == _NO_JSON for found in detail):
         code = ErrorCode.INVALID_JSON
+    note_code(code.value)
     body = error_body(detail, code, request_id_of(request.scope), **more)
     return JSONResponse(body, status or code.status, headers=dict(headers or {}))
 

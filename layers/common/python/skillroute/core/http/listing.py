@@ -25,7 +25,8 @@ LIST_DOC: dict[int | str, dict[str, Any]] = {200: {"headers": {**PAGE_DOC[200]["
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d(?:\.\d{1,9})?)([Zz]|[+ -]\d\d:\d\d)", re.ASCII)
 
 
-def _moment(value: object) -> object:
+def moment(value: object) -> object:
+    """Return a time of RFC 3339 as pydantic reads it. Raises `ValueError`."""
     found = _MOMENT.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         raise ValueError("must be a time in RFC 3339 format with its zone, such as 2026-01-31T12:00:00Z")
@@ -33,7 +34,8 @@ def _moment(value: object) -> object:
     return f"{day}T{time}{zone.replace(' ', '+').upper()}"  # + is a space in a query
 
 
-def _in_utc(value: datetime | None) -> datetime | None:
+def in_utc(value: datetime | None) -> datetime | None:
+    """Return a time in UTC. Raises `ValueError`."""
     try:
         return None if value is None else value.astimezone(UTC)
     except OverflowError:
@@ -42,8 +44,8 @@ def _in_utc(value: datetime | None) -> datetime | None:
 
 UpdatedSince = Annotated[
     datetime | None,
-    BeforeValidator(_moment),
-    AfterValidator(_in_utc),
+    BeforeValidator(moment),
+    AfterValidator(in_utc),
     Query(description="Only what was written at this moment (RFC 3339) or later. What is deleted is not listed."),
 ]
 CursorParameter = Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -16,6 +16,7 @@ from skillroute.core.http.head import HeadAsGet
 from skillroute.core.http.methods import PathMethods
 from skillroute.core.http.request_id import RequestIds
 from skillroute.core.http.time_limit import TimeLimit
+from skillroute.core.http.traced import Traced, Watch
 
 
 def create_plain_app(
@@ -24,6 +25,7 @@ def create_plain_app(
     access: Access | None = None,
     too_large: Mapping[str, bytes] | None = None,
     cors_origins: Sequence[str] = (),
+    trace: Callable[[], Watch] | None = None,
 ) -> Starlette:
     """Return an app that serves the routes, with the error table and limits of body and time.
 
@@ -36,10 +38,13 @@ def create_plain_app(
         What paths with a protocol of their own answer to a body that is too large, as JSON.
     cors_origins : sequence of str
         Origins of pages that may ask from a browser.
+    trace : callable, optional
+        Returns what takes the events of requests, and what makes their spans.
     """
     middleware = [
         Middleware(RequestIds),
         Middleware(HeadAsGet),
+        *([] if trace is None else [Middleware(Traced, watch=trace)]),
         Middleware(TimeLimit),
         Middleware(BodyLimit, answers=too_large),
     ]

@@ -21,6 +21,7 @@ from skillroute.core.settings.queues import QueueSettings
 from skillroute.core.settings.reranking import RerankSettings
 from skillroute.core.settings.search import RankingSettings
 from skillroute.core.settings.skills import SkillMakingSettings
+from skillroute.core.settings.trace import TraceSettings
 from skillroute.core.settings.web import WebSettings
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "SearchSettings",
     "SkillMakingSettings",
     "SkillsSettings",
+    "TraceSettings",
     "WebSettings",
 ]
 
@@ -62,6 +64,7 @@ class CoreSettings(
     QueueSettings,
     ReceiptSettings,
     SkillMakingSettings,
+    TraceSettings,
     ProcessSettings,
 ):
     """The settings of every function that writes."""

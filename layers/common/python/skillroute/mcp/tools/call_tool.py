@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
-from skillroute.calling.call import Form, ToolCall
 from skillroute.calling.in_flight import call_key
 from skillroute.calling.model import Progress
+from skillroute.calling.tool_call import Form, ToolCall
 from skillroute.core.caller import Caller
+from skillroute.core.trace.noted import origin
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json
 from skillroute.mcp.tool import Asked, Passed, Tool, ToolError
@@ -78,7 +79,7 @@ def call_tool(name: str, calls: MakeCall) -> Tool:
         given = parsed(CallToolArguments, arguments)
         seconds = None if asked.left_ms is None else asked.left_ms / 1000.0 - _LEFT_S
         key = None if asked.request_id is None else call_key(asked.caller, asked.session, asked.request_id)
-        made = ToolCall(given.id, given.arguments or {}, form, asked.token, key, seconds)
+        made = ToolCall(given.id, given.arguments or {}, form, asked.token, key, seconds, origin())
         return Passed(calls(made, asked.caller, asked.progress, asked.is_gone))
 
     schema = input_schema(CallToolArguments)

@@ -11,6 +11,10 @@ BEGIN
     EXECUTE format('GRANT USAGE ON ALL SEQUENCES IN SCHEMA mcp TO %I', writer);
     -- A search leaves its receipt, and writes nothing else.
     EXECUTE format('GRANT INSERT ON mcp.receipts TO %I', reader);
+    -- Any of them leaves a trace, and none changes it; the relay deletes what is too old.
+    EXECUTE format('GRANT INSERT ON mcp.trace TO %I', reader);
+    EXECUTE format('REVOKE UPDATE, DELETE ON mcp.trace FROM %I', writer);
+    EXECUTE format('GRANT EXECUTE ON FUNCTION mcp.prune_trace TO %I', writer);
     -- What was migrated is the owner's to say.
     EXECUTE format('REVOKE INSERT, UPDATE, DELETE ON mcp.migrations FROM %I', writer);
     -- Who writes vectors may have their lists built, which is the owner's to do.

@@ -1,0 +1,1 @@
+"""The trace: searches, calls, refusals and changes as structured events (docs/trace.md)."""

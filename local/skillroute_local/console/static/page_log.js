@@ -1,0 +1,101 @@
+// Log: who searched, called and changed what; the latest first, and what comes.
+import { act } from "./calls.js";
+import { field, fill, h, later, plural, select, when } from "./dom.js";
+import { showProblem } from "./notices.js";
+
+const KINDS = [["", "all"], "search", "call", "refusal", "change"];
+const OUTCOMES = [["", "all"], "ok", "refused", "failed"];
+const NAMES = ["Time", "Kind", "Outcome", "Actor", "What", "On", "ms"];
+const STATES = { ok: "ok", refused: "so", failed: "no" };
+const EVERY_MS = 1000;
+const LATE_MS = 5000; // searches are written a second or two after their answer
+const NIL = "00000000-0000-0000-0000-000000000000";
+const MOST = 1000; // rows that are shown
+
+export function make() {
+  let rows = [];
+  let turn = 0; // of what is read: an answer to other filters is of no use
+  let timer = null;
+  const kind = select(KINDS, "", load);
+  const outcome = select(OUTCOMES, "", load);
+  const actor = h("input", { type: "search", maxlength: 1000, oninput: later(load, 300) });
+  const follow = h("input", { type: "checkbox", onchange: () => (follow.checked ? wait() : stop()) });
+  const reload = h("button", { type: "button", "data-first": true, onclick: load }, "Reload ", h("kbd", {}, "r"));
+  const shown = h("div", {});
+  const element = h("div", { class: "scroll stack", tabindex: "-1" },
+    h("div", { class: "actions" }, field("Kind", kind), field("Outcome", outcome), field("Actor", actor),
+      h("label", {}, follow, " Follow"), reload), shown);
+
+  const asked = () => Object.fromEntries(Object.entries({ kind: kind.value, outcome: outcome.value, actor: actor.value.trim() }).filter(([, value]) => value));
+
+  async function load() {
+    const mine = ++turn;
+    try {
+      const found = await act("log/events", asked());
+      if (mine !== turn) return;
+      rows = found.rows;
+      draw();
+    } catch (error) {
+      if (mine === turn) showProblem(error, "The log cannot be read", load);
+    }
+    if (mine === turn && follow.checked) wait();
+  }
+
+  /** Read what came since a little before the latest event; a page that is full is followed by the next one at once. */
+  async function more() {
+    const mine = turn;
+    const known = new Set(rows.map((row) => row.id));
+    const last = rows.length ? Math.max(...rows.map((row) => Date.parse(row.at))) : Date.now();
+    let after = `${new Date(last - LATE_MS).toISOString()},${NIL}`;
+    try {
+      for (let full = true; full;) {
+        const found = await act("log/events", { ...asked(), after });
+        if (mine !== turn) return;
+        const fresh = found.rows.filter((row) => !known.has(row.id));
+        fresh.forEach((row) => known.add(row.id));
+        if (fresh.length) {
+          rows = [...rows, ...fresh].sort((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, MOST);
+          draw();
+        }
+        full = found.rows.length === found.most;
+        if (full) after = `${found.rows.at(-1).at},${found.rows.at(-1).id}`;
+      }
+    } catch (error) {
+      if (mine !== turn) return;
+      follow.checked = false;
+      showProblem(error, "The log is not followed any more", load);
+    }
+    if (mine === turn && follow.checked) wait();
+  }
+
+  function wait() {
+    clearTimeout(timer);
+    timer = setTimeout(more, EVERY_MS);
+  }
+
+  function stop() {
+    clearTimeout(timer);
+  }
+
+  function draw() {
+    if (rows.length === 0) {
+      fill(shown, h("p", { class: "muted" }, "There is no such event. ", h("code", {}, "SKILLROUTE_TRACE"), " says which are kept."));
+      return;
+    }
+    fill(shown, h("p", { class: "muted", role: "status" }, plural(rows.length, "event")),
+      h("table", {}, h("thead", {}, h("tr", {}, NAMES.map((name) => h("th", { class: name === "ms" ? "num" : null }, name)))),
+        h("tbody", {}, rows.map(line))));
+  }
+
+  const line = (row) => h("tr", {}, h("td", {}, when(row.at)), h("td", {}, row.kind),
+    h("td", {}, h("span", { class: `state ${STATES[row.outcome]}` }, row.outcome), row.code && ` ${row.code}`),
+    h("td", {}, row.actor ?? row.agent ?? ""), h("td", {}, row.what),
+    h("td", {}, Object.entries(row.targets).map(([of, id]) => `${of} ${id}`).join(", ")), h("td", { class: "num" }, row.took_ms.toFixed(1)));
+
+  return {
+    element,
+    enter: load,
+    leave: () => { turn += 1; follow.checked = false; stop(); },
+    keys: { r: { says: "read everything again", run: load } },
+  };
+}
