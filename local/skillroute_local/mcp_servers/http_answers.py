@@ -79,7 +79,7 @@ async def failure(response: httpx2.Response, login: LoginAuth | None = None) -> 
 
     MCP has a session that is forgotten answered with 404. Servers answer 400 too, and say something of a session: the
     SDK for TypeScript's examples do. An error of MCP may come with these as well: its code says which it is. Where
-    another login would help, that is what is said, whatever the body says.
+    another login would help, that is the answer, and not the body.
     """
     if login is not None and (remedy := await login.remedy(response)):
         return _of_status(HttpStatus(response.status_code, remedy=remedy))

@@ -14,13 +14,13 @@ from skillroute_local.server_logins.model import login_command
 from skillroute_local.server_logins.tokens import NoToken, ServerTokens, can_log_in
 
 _SENT, _AGAIN, _REMEDY = "skillroute_sent", "skillroute_again", "skillroute_remedy"
-"""What is noted at a request: the token that it had, the one that it is sent again with, what its owner can do."""
+"""The notes at a request: the token that it had, the one that it is sent again with, what its owner can do."""
 
 
 class LoginAuth(httpx2.Auth):
     """Lets requests in by a login. A 401 is looked at by `mends`, before any other hook takes it for an answer.
 
-    No browser is opened here: an agent started this, and nobody may be in front of the machine.
+    No browser is opened here: an agent started this, with or without a person in front of the machine.
     """
 
     def __init__(self, server: HttpServer, tokens: ServerTokens | None = None) -> None:

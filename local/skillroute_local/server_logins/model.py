@@ -1,4 +1,4 @@
-"""A login at a server of an mcp.json, and how its owner is told that one is needed."""
+"""A login at a server of an mcp.json, and the command that makes one."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class ServerLogin:
 
     @classmethod
     def read(cls, value: Mapping[str, Any]) -> ServerLogin:
-        """Return a login as it was. Raises `TypeError` or `ValueError` for what is none."""
-        tokens = value.get("tokens")
+        """Return a login as it was. Raises `TypeError` or `KeyError` for anything else."""
+        tokens = value["tokens"]
         made = {**value, "tokens": None if tokens is None else Tokens(**tokens), "scopes": tuple(value["scopes"])}
         return cls(**made)
 

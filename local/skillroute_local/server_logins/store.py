@@ -1,8 +1,8 @@
 """Where logins are kept: in the system's keyring where it works, else in files that their owner alone can read.
 
     logins/
-    ├── KEY.json     the server's name and address, and the login itself where the keyring does not have it
-    └── KEY.lock     locked by the process that refreshes its tokens, or replaces them
+    ├── <key>.json   the server's name and address, and the login itself where the keyring does not have it
+    └── <key>.lock   locked by the process that refreshes its tokens, or replaces them
 
 Never in `connect.sqlite3`, which is a cache. The lock is the kernel's: it is released however the process ends.
 """
@@ -76,10 +76,14 @@ class LoginStore:
     @contextmanager
     def locked(self, server: str, url: str) -> Iterator[None]:
         """Keep other processes, and threads, from a login for the length of a block. Raises `LocalError`."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{key_of(server, url)}.lock"
         ends = time.monotonic() + _LOCK_WAIT_S
-        with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise self._unwritable(error) from None
+        with os.fdopen(descriptor, "r+b") as file:
             while not _lock(file.fileno()):
                 if time.monotonic() > ends:
                     raise LocalError(f"another process has held {path} for {_LOCK_WAIT_S:g} s: end it and try again")
@@ -105,7 +109,10 @@ class LoginStore:
         except OSError as error:
             with suppress(OSError):
                 new.unlink(missing_ok=True)
-            raise LocalError(f"{self._folder} cannot be written ({error.strerror}): set SKILLROUTE_HOME") from None
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> LocalError:
+        return LocalError(f"{self._folder} cannot be written ({error.strerror}): set SKILLROUTE_HOME")
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -89,6 +89,7 @@ def notes(tmp_path: Path) -> Iterator[Notes]:
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LoginStore:
     monkeypatch.setenv("SKILLROUTE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")  # not that of who runs the tests
     return LoginStore()
 
 

@@ -225,7 +225,7 @@ async def test_no_token_is_in_what_connect_says_logs_or_keeps(
     program = StdioServerParameters(
         command=sys.executable,
         args=["-m", "skillroute_local", "connect", "--config", str(notes.config), "--verbose"],
-        env={"SKILLROUTE_HOME": str(home)},
+        env={"SKILLROUTE_HOME": str(home), "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"},
     )
     answers = []
     with (tmp_path / "stderr").open("w+") as stderr:
