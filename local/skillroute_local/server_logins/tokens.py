@@ -109,8 +109,10 @@ class ServerTokens:
     def _renewed(self, login: ServerLogin, refused: str | None) -> str:
         again = f"run `{login_command(self._server)}`"
         tokens = login.tokens
-        if tokens is None:
+        if tokens is None and login.made_at is None:  # it was begun, and no more
             raise self._wanted()
+        if tokens is None:
+            raise NoToken(f"your login has ended, {again}")
         # Another process may have refreshed it while this one waited for the lock.
         if tokens.access != refused and self._is_good(login):
             return tokens.access

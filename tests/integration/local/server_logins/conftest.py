@@ -35,7 +35,8 @@ class Notes:
         The persons whose calls it carried out.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, path: str = "mcp") -> None:
+        self._path = path
         self.calls: list[str] = []
         self.config = folder / "mcp.json"
         self.sso: Sso
@@ -43,7 +44,8 @@ class Notes:
     def app(self, provider: Provider, origin: str) -> Starlette:
         options = ClientRegistrationOptions(enabled=True, valid_scopes=["read"], default_scopes=["read"])
         settings = AuthSettings(
-            issuer_url=AnyHttpUrl(origin), resource_server_url=AnyHttpUrl(f"{origin}/mcp"), required_scopes=["read"],
+            issuer_url=AnyHttpUrl(origin), resource_server_url=AnyHttpUrl(f"{origin}/{self._path}"),
+            required_scopes=["read"],
             client_registration_options=options, revocation_options=RevocationOptions(enabled=True),
             validate_token_resource=True,
         )  # fmt: skip
@@ -56,11 +58,12 @@ class Notes:
             self.calls.append(token.subject if token is not None and token.subject else "")
             return f"the note of {self.calls[-1]}"
 
-        return server.streamable_http_app()
+        return server.sse_app() if self._path == "sse" else server.streamable_http_app()
 
     def begin(self, sso: Sso) -> None:
         self.sso = sso
-        self.config.write_text(json.dumps({"mcpServers": {"notes": {"url": sso.url}}}))
+        entry = {"url": f"{sso.origin}/{self._path}", "type": "sse" if self._path == "sse" else "http"}
+        self.config.write_text(json.dumps({"mcpServers": {"notes": entry}}))
 
     @property
     def server(self) -> HttpServer:
@@ -81,6 +84,15 @@ def browse(page: str) -> httpx.Response:
 @pytest.fixture
 def notes(tmp_path: Path) -> Iterator[Notes]:
     notes = Notes(tmp_path)
+    with running_sso(notes.app) as sso:
+        notes.begin(sso)
+        yield notes
+
+
+@pytest.fixture
+def old_notes(tmp_path: Path) -> Iterator[Notes]:
+    """The same by the older SSE."""
+    notes = Notes(tmp_path, "sse")
     with running_sso(notes.app) as sso:
         notes.begin(sso)
         yield notes

@@ -12,6 +12,7 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
 
+import anyio.to_thread
 import httpx2
 import pytest
 from mcp.client.client import Client
@@ -20,12 +21,13 @@ from skillroute_local.connect.store import Store
 from skillroute_local.mcp_servers.listing import list_server
 from skillroute_local.mcp_servers.model import Listing, LoginNeededError
 from skillroute_local.server_logins.auth import LoginAuth
+from skillroute_local.server_logins.login import BrowserLogin
 from skillroute_local.server_logins.model import ServerLogin
 from skillroute_local.server_logins.store import LoginStore
 from skillroute_local.server_logins.tokens import NoToken, ServerTokens, make_web
 
 from tests.integration.local.connect.conftest import Agent
-from tests.integration.local.server_logins.conftest import Notes
+from tests.integration.local.server_logins.conftest import Notes, browse
 
 pytestmark = pytest.mark.anyio
 
@@ -106,6 +108,23 @@ async def test_the_listing_of_an_import_needs_the_same_login(notes: Notes, logge
     listing = await list_server(notes.server)
     assert isinstance(listing, Listing)
     assert [item.name for item in listing.items] == ["read_note"]
+
+
+async def test_a_server_by_the_older_sse_has_the_same(agent: Agent, old_notes: Notes, store: LoginStore) -> None:
+    assert f"run `{old_notes.command}`" in str(await list_server(old_notes.server))
+    login = await anyio.to_thread.run_sync(BrowserLogin(store, make_web(), browse).log_in, old_notes.server)
+    assert login.tokens is not None
+    provider = old_notes.sso.provider
+    async with agent(old_notes.server) as client:
+        assert text_of(await client.call_tool("call_tool", READ_NOTE)) == "the note of ann"
+        provider.access.clear()
+        assert text_of(await client.call_tool("call_tool", READ_NOTE)) == "the note of ann"
+        assert (len(old_notes.calls), provider.refreshes) == (2, 1)
+        provider.access.clear()
+        provider.refresh.clear()
+        refused = await client.call_tool("call_tool", READ_NOTE)
+        assert f"run `{old_notes.command}`" in text_of(refused)
+    assert len(old_notes.calls) == 2
 
 
 async def test_an_authorization_server_that_is_away_ends_no_login(
