@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skillroute_local.commands import server_logins
 from skillroute_local.commands.kinds import find, kind_of
 from skillroute_local.commands.learn_answers import moment, plain
 from skillroute_local.commands.output import note, print_line
+from skillroute_local.commands.server_logins import Config
 from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, print_json
 from skillroute_local.commands.tables import Column, show_table
 from skillroute_local.errors import LocalError
@@ -79,14 +81,18 @@ def login(
     server: Server,
     scope: Scopes = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the page, and open none.")] = False,
+    config: Config = None,
     url: Url = None,
     token: Token = None,
     sign_region: SignRegion = None,
 ) -> None:
     """Log in at a server, in a browser; ends when that is done.
 
-    The page is yours alone: who finishes it lends you what they log in with.
+    The page is yours alone: who finishes it lends you what they log in with. With --config SERVER is a name in a file.
     """
+    if config is not None:
+        server_logins.log_in(config, server, scope or (), no_browser=no_browser)
+        return
     with client_for(url, token, sign_region) as client:
         id_ = _id(client, server)
         before = _made(client, id_)
@@ -103,8 +109,17 @@ def login(
     note(f"you are logged in at server {id_}")
 
 
-def logins(url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False) -> None:
-    """List the servers where you are logged in."""
+def logins(
+    config: Config = None,
+    url: Url = None,
+    token: Token = None,
+    sign_region: SignRegion = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the servers where you are logged in; with --config those of a file with a url, and which of them."""
+    if config is not None:
+        server_logins.list_logins(config, as_json=as_json)
+        return
     with client_for(url, token, sign_region) as client:
         rows = _logins(client)
     if as_json:
@@ -115,8 +130,13 @@ def logins(url: Url = None, token: Token = None, sign_region: SignRegion = None,
         print_line("you are logged in at no server")
 
 
-def logout(server: Server, url: Url = None, token: Token = None, sign_region: SignRegion = None) -> None:
+def logout(
+    server: Server, config: Config = None, url: Url = None, token: Token = None, sign_region: SignRegion = None
+) -> None:
     """Delete what you logged in with at a server, and have it taken back where the server does so."""
+    if config is not None:
+        server_logins.log_out(config, server)
+        return
     with client_for(url, token, sign_region) as client:
         id_ = _id(client, server)
         client.servers(lambda servers: servers.log_out(id_))

@@ -218,9 +218,11 @@ class Front:
         unknown = [upstream for name, upstream in self._upstreams.items() if name not in self._known]
         starting = [upstream.server.name for upstream in unknown if upstream.problem is None]
         failed = [upstream.server.name for upstream in unknown if upstream.problem is not None]
+        logins = [upstream.login_needed for upstream in unknown if upstream.login_needed is not None]
         return {
             **({"servers_starting": starting} if starting else {}),
             **({"servers_failed": failed} if failed else {}),
+            **({"logins_needed": logins} if logins else {}),
         }
 
     def _fresh(self) -> set[str]:

@@ -129,5 +129,5 @@ def connected(path: Path) -> sqlite3.Connection:
 
 def _fingerprint(server: McpServer) -> str:
     """Return what tells a server's settings from others. A hash, for they hold secrets."""
-    settings = {name: value for name, value in asdict(server).items() if name != "where"}
+    settings = {name: value for name, value in asdict(server).items() if name not in {"where", "config"}}
     return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()

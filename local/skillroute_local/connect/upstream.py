@@ -13,7 +13,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from skillroute_local.mcp_servers.client import connected
 from skillroute_local.mcp_servers.connection import Connection
 from skillroute_local.mcp_servers.errors import SessionLostError
-from skillroute_local.mcp_servers.model import Limits, Listing, McpServer, ServerError
+from skillroute_local.mcp_servers.model import Limits, Listing, LoginNeededError, McpServer, ServerError
 
 logger = logging.getLogger(__name__)
 
@@ -89,6 +89,11 @@ class Upstream:
     def problem(self) -> str | None:
         """The error of the server; None while it works or starts."""
         return str(self._failure) if self._failure is not None else None
+
+    @property
+    def login_needed(self) -> str | None:
+        """The sentence that names the command which logs in at the server, where that is what is missing."""
+        return self._failure.brief if isinstance(self._failure, LoginNeededError) else None
 
     async def run(self, *, is_known: bool = False) -> None:
         """Keep it connected until this task is cancelled.

@@ -17,7 +17,14 @@ from skillroute import __version__
 from skillroute_local.mcp_servers.connection import Connection
 from skillroute_local.mcp_servers.errors import as_server_error, ends_connection, first_of, status_of
 from skillroute_local.mcp_servers.incoming import Tap
-from skillroute_local.mcp_servers.model import HttpServer, Limits, McpServer, ServerError, StdioServer
+from skillroute_local.mcp_servers.model import (
+    HttpServer,
+    Limits,
+    LoginNeededError,
+    McpServer,
+    ServerError,
+    StdioServer,
+)
 from skillroute_local.mcp_servers.stderr import StderrTail
 from skillroute_local.mcp_servers.transport import transport
 
@@ -141,7 +148,7 @@ async def _connected(
                 raise cause from None  # out of the groups of the tasks beneath
             asked = "what it was asked" if is_connected else "the handshake"
             why = as_server_error(server, cause, asked, limits.connect_s, stderr.last_of_ended())
-            if is_connected:
+            if is_connected or isinstance(why, LoginNeededError):
                 raise why from error
             if (other := _other_way(way, cause, has_answered=any(tap.has_answered for tap in taps))) is not None:
                 raise _AnotherWayError(other, why) from error

@@ -17,7 +17,7 @@ from typing import Any
 from skillroute_local.errors import Misused
 from skillroute_local.mcp_servers.entry import server_of
 from skillroute_local.mcp_servers.forms import EntryError, is_off, written
-from skillroute_local.mcp_servers.model import McpServer, ServersFile
+from skillroute_local.mcp_servers.model import HttpServer, McpServer, ServersFile
 from skillroute_local.mcp_servers.variables import Variables
 
 _MAX_BYTES = 4 * 1024 * 1024
@@ -74,7 +74,10 @@ def read_servers(
                 problems.append(f"{where} is left out: {servers[name].where} has its name")
             else:
                 try:
-                    servers[name] = server_of(name, entry, where, replace(variables, syntax=place.syntax))
+                    server = server_of(name, entry, where, replace(variables, syntax=place.syntax))
+                    if isinstance(server, HttpServer):
+                        server = replace(server, config=path.absolute())
+                    servers[name] = server
                 except EntryError as error:
                     problems.append(f"{where}{error}")
     return ServersFile(tuple(servers.values()), tuple(disabled), tuple(problems))

@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from skillroute_local.mcp_servers.messages import TOO_LONG
-from skillroute_local.mcp_servers.model import McpServer, ServerError, StdioServer
+from skillroute_local.mcp_servers.model import LoginNeededError, McpServer, ServerError, StdioServer
 from skillroute_local.terminal_text import harmless
 
 _MAX_REASON = 300
@@ -40,10 +40,13 @@ class HttpStatus:
     ----------
     is_session_lost : bool
         The server does not know the session: the request was not carried out.
+    remedy : str
+        What is to be done about it, where a login is; empty where that is not known.
     """
 
     status: int
     is_session_lost: bool = False
+    remedy: str = ""
 
 
 class SessionLostError(ServerError):
@@ -96,8 +99,9 @@ def as_server_error(
         The last line that its program wrote to its standard error.
     """
     reason = harmless(f"{server.name}: {_reason(server, error, asked, timeout_s)}")
-    is_lost = isinstance(error, MCPError) and isinstance(error.data, HttpStatus) and error.data.is_session_lost
-    return (SessionLostError if is_lost else ServerError)(reason, last_line[:_MAX_REASON])
+    status = error.data if isinstance(error, MCPError) and isinstance(error.data, HttpStatus) else HttpStatus(0)
+    kind = SessionLostError if status.is_session_lost else LoginNeededError if status.remedy else ServerError
+    return kind(reason, last_line[:_MAX_REASON])
 
 
 def _reason(server: McpServer, error: BaseException, asked: str, timeout_s: float) -> str:
@@ -106,8 +110,8 @@ def _reason(server: McpServer, error: BaseException, asked: str, timeout_s: floa
             reason = f"{asked} was answered with error {error.code}: {error.message[:_MAX_REASON]}"
         case MCPError(data=HttpStatus(is_session_lost=True)):
             reason = f"the connection ended before it answered {asked}"
-        case MCPError(data=HttpStatus(status=status)):
-            reason = f"{asked} was answered with {told_status(status)}"
+        case MCPError(data=HttpStatus(status=status, remedy=remedy)):
+            reason = f"{asked} was answered with {told_status(status, remedy)}"
         case TimeoutError() | MCPError(code=types.REQUEST_TIMEOUT):
             reason = f"no answer to {asked} within {timeout_s:g} s"
         case MCPError() if ends_connection(error):
@@ -131,8 +135,8 @@ def _reason(server: McpServer, error: BaseException, asked: str, timeout_s: floa
     return reason
 
 
-def told_status(status: int) -> str:
-    """Return an HTTP status and what to do about it.
+def told_status(status: int, remedy: str = "") -> str:
+    """Return an HTTP status and what to do about it, which is `remedy` where that is known.
 
     Examples
     --------
@@ -143,19 +147,24 @@ def told_status(status: int) -> str:
         named = f"HTTP status {status} ({HTTPStatus(status).phrase})"
     except ValueError:
         named = f"HTTP status {status}"
+    told = remedy or _remedy(status)
+    return f"{named}: {told}" if told else named
+
+
+def _remedy(status: int) -> str:
     match status:
         case 401:
-            return f"{named}: it wants a login, give a token in headers"
+            return "it wants a login, give a token in headers"
         case 403:
-            return f"{named}: the token in headers does not allow it"
+            return "the token in headers does not allow it"
         case 404 | 405 | 406 | 415:
-            return f"{named}: is there an MCP server at this url?"
+            return "is there an MCP server at this url?"
         case 429:
-            return f"{named}: it takes fewer requests, try again later"
+            return "it takes fewer requests, try again later"
         case _ if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            return f"{named}: it failed, or what stands before it did: try again later"
+            return "it failed, or what stands before it did: try again later"
         case _:
-            return named
+            return ""
 
 
 def status_of(error: BaseException) -> int | None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 import mcp_types as types
 from mcp_types import ErrorData, RequestId
 
 from skillroute_local.mcp_servers.errors import FromServer, HttpStatus
+
+if TYPE_CHECKING:
+    from skillroute_local.server_logins.auth import LoginAuth
 
 _SESSION_HEADER = "mcp-session-id"
 _SESSION = re.compile(r"\bsession\b", re.IGNORECASE)
@@ -71,12 +74,15 @@ def request_id(request: httpx2.Request) -> RequestId | None:
     return found
 
 
-async def failure(response: httpx2.Response) -> ErrorData:
+async def failure(response: httpx2.Response, login: LoginAuth | None = None) -> ErrorData:
     """Return what a response says whose status is 400 or more: the error of MCP in its body, or its status.
 
     MCP has a session that is forgotten answered with 404. Servers answer 400 too, and say something of a session: the
-    SDK for TypeScript's examples do. An error of MCP may come with these as well: its code says which it is.
+    SDK for TypeScript's examples do. An error of MCP may come with these as well: its code says which it is. Where
+    another login would help, that is the answer, and not the body.
     """
+    if login is not None and (remedy := await login.remedy(response)):
+        return _of_status(HttpStatus(response.status_code, remedy=remedy))
     text, body = "", None
     try:
         await response.aread()
@@ -100,5 +106,8 @@ async def failure(response: httpx2.Response) -> ErrorData:
     )
     if sent is not None and not is_lost:
         return sent
-    status = HttpStatus(response.status_code, is_session_lost=bool(is_lost))
-    return ErrorData(code=types.INTERNAL_ERROR, message=f"HTTP status {response.status_code}", data=status)
+    return _of_status(HttpStatus(response.status_code, is_session_lost=bool(is_lost)))
+
+
+def _of_status(status: HttpStatus) -> ErrorData:
+    return ErrorData(code=types.INTERNAL_ERROR, message=f"HTTP status {status.status}", data=status)

@@ -38,6 +38,10 @@ class ServerError(LocalError):
         self.last_line = last_line
 
 
+class LoginNeededError(ServerError):
+    """A server wants another login than there is; the error names the command that makes one."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolFilter:
     """Which of a server's tools its entry takes; patterns may have `*`.
@@ -92,6 +96,8 @@ class HttpServer:
     ----------
     transport : str
         ``auto``: streamable HTTP, and SSE where a server answers that it knows no such thing.
+    config : Path or None
+        The file that names it, where one does: `skillroute login` is given it.
     """
 
     name: str
@@ -100,6 +106,7 @@ class HttpServer:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     transport: Literal["auto", "http", "sse"] = "auto"
     tools: ToolFilter = ToolFilter()
+    config: Path | None = None
 
 
 McpServer = StdioServer | HttpServer

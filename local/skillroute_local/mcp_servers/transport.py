@@ -15,9 +15,16 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import ErrorData, JSONRPCError
 
-from skillroute_local.mcp_servers.errors import HttpStatus
+from skillroute_local.mcp_servers.errors import HttpStatus, told_status
 from skillroute_local.mcp_servers.incoming import Tap
-from skillroute_local.mcp_servers.model import HttpServer, Limits, ListedKind, McpServer, StdioServer
+from skillroute_local.mcp_servers.model import (
+    HttpServer,
+    Limits,
+    ListedKind,
+    LoginNeededError,
+    McpServer,
+    StdioServer,
+)
 from skillroute_local.mcp_servers.outgoing import Outgoing
 from skillroute_local.mcp_servers.program import program_streams
 
@@ -73,13 +80,16 @@ async def _http(
     import httpx2  # noqa: PLC0415 (a fifth of a second, where only programs are started)
 
     from skillroute_local.mcp_servers.http_answers import Bounded, failure, request_id  # noqa: PLC0415
+    from skillroute_local.server_logins.auth import LoginAuth  # noqa: PLC0415
+
+    login = LoginAuth.of(server)
 
     async def look(response: httpx2.Response) -> None:
         """Bound what is read, and note what a status says: the SDK tells none."""
         Bounded.limit(response, most_bytes)
-        if response.status_code < httpx2.codes.BAD_REQUEST:
+        if response.status_code < httpx2.codes.BAD_REQUEST or (login is not None and await login.mends(response)):
             return
-        failed = await failure(response)
+        failed = await failure(response, login)
         if (asked := request_id(response.request)) is not None:
             failures[str(asked)] = failed
         elif isinstance(failed.data, HttpStatus) and failed.data.is_session_lost:
@@ -87,7 +97,9 @@ async def _http(
 
     timeout = httpx2.Timeout(_HTTP_CONNECT_S, read=_HTTP_READ_S)
     async with (
-        httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout, event_hooks={"response": [look]}) as http,
+        httpx2.AsyncClient(
+            headers=dict(server.headers), timeout=timeout, auth=login, event_hooks={"response": [look]}
+        ) as http,
         streamable_http_client(server.url, http_client=http) as streams,
     ):
         yield streams
@@ -99,20 +111,26 @@ async def _sse(server: HttpServer, most_bytes: int) -> AsyncIterator[Any]:
     import httpx2  # noqa: PLC0415
 
     from skillroute_local.mcp_servers.http_answers import Bounded, failure, request_id  # noqa: PLC0415
+    from skillroute_local.server_logins.auth import LoginAuth  # noqa: PLC0415
 
+    login = LoginAuth.of(server)
     told, reading = anyio.create_memory_object_stream[SessionMessage | Exception]()
 
     async def look(response: httpx2.Response) -> None:
         Bounded.limit(response, most_bytes)
-        if response.status_code >= httpx2.codes.BAD_REQUEST and (asked := request_id(response.request)) is not None:
-            failed = JSONRPCError(jsonrpc="2.0", id=asked, error=await failure(response))
+        if response.status_code < httpx2.codes.BAD_REQUEST or (login is not None and await login.mends(response)):
+            return
+        if (asked := request_id(response.request)) is not None:
+            failed = JSONRPCError(jsonrpc="2.0", id=asked, error=await failure(response, login))
             await told.send(SessionMessage(failed))
             response.status_code = httpx2.codes.ACCEPTED  # the SDK would send nothing after it
+        elif login is not None and (remedy := await login.remedy(response)):
+            raise LoginNeededError(f"{server.name}: it was answered with {told_status(response.status_code, remedy)}")
 
     def client(
         headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
     ) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(headers=headers, timeout=timeout, auth=auth, event_hooks={"response": [look]})
+        return httpx2.AsyncClient(headers=headers, timeout=timeout, auth=login, event_hooks={"response": [look]})
 
     async def pass_on(sent: Any) -> None:
         async with told:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -147,13 +147,13 @@ class Sso:
 
 
 @contextmanager
-def running_sso() -> Iterator[Sso]:
+def running_sso(make_app: Callable[[Provider, str], Starlette] | None = None) -> Iterator[Sso]:
     """Run both for the length of a block, on a free port of loopback."""
     provider = Provider()
     config = uvicorn.Config(Starlette(), host="127.0.0.1", port=0, log_level="warning", access_log=False)
     socket = config.bind_socket()
     origin = f"http://127.0.0.1:{socket.getsockname()[1]}"
-    config.app = _app(provider, origin)
+    config.app = (make_app or _app)(provider, origin)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
     thread.start()

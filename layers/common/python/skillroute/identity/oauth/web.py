@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -58,7 +58,7 @@ class Web:
     ----------
     client : callable
         Makes the client of one request, which checks the addresses that it connects to.
-    plain_origins : frozenset of str
+    plain_origins : container of str
         Origins that may be reached without TLS: ``http://127.0.0.1:8080``.
     refusals : tuple of type
         Errors of the client that refuse an address, in a sentence for callers.
@@ -70,7 +70,7 @@ class Web:
         self,
         client: ClientFactory,
         *,
-        plain_origins: frozenset[str] = frozenset(),
+        plain_origins: Container[str] = (),
         refusals: tuple[type[Exception], ...] = (),
         timeout_s: float = TIMEOUT_S,
         max_bytes: int = MAX_BYTES,
