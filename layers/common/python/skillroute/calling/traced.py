@@ -25,7 +25,6 @@ class CallTracing:
     def __init__(self, call: ToolCall, caller: Caller) -> None:
         self._call = call
         self._caller = caller
-        self._at = datetime.now(UTC)
         self._name = ""
         self._server: str | None = None
 
@@ -45,7 +44,7 @@ class CallTracing:
         kind, came_to = _kind_and_outcome(outcome)
         origin = self._call.origin
         return TraceEvent(
-            at=self._at,
+            at=datetime.now(UTC),
             kind=kind,
             outcome=came_to,
             caller=self._caller,

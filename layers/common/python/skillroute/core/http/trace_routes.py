@@ -53,9 +53,9 @@ class TraceEventOut(BaseModel):
     """An event of the trace."""
 
     id: UUID
-    at: datetime = Field(description="When the request came.")
-    kind: Kind
-    outcome: Outcome
+    at: datetime = Field(description="When the request was answered.")
+    kind: Kind = Field(description="What it was: `refusal` is any request that was refused for want of rights.")
+    outcome: Outcome = Field(description="How it ended: done, refused, or failed.")
     code: str | None = Field(description="Of the error, or why a call was refused or has no answer.")
     actor: str | None = Field(description="The subject of the caller's token.")
     agent: str | None = Field(description="The mail agent of the caller's token.")
@@ -63,11 +63,11 @@ class TraceEventOut(BaseModel):
     door: TraceDoor = Field(description="`function` is the one that makes calls.")
     what: str = Field(description="Method and path of a route, or the name of a tool.")
     targets: dict[str, int | str] = Field(description="Ids by kind: `tool`, `server`, `skill` and others.")
-    took_ms: float
+    took_ms: float = Field(description="Milliseconds from the request to its answer.")
     bytes_in: int | None = Field(description="null: of one request of a batch through `/mcp`.")
     bytes_out: int | None = Field(description="null: of one request of a batch through `/mcp`.")
-    search_id: UUID | None
-    request_id: str | None
+    search_id: UUID | None = Field(description="Of the search, as its answer has it.")
+    request_id: str | None = Field(description="Of the request, as its answer and the log have it.")
     trace_id: str | None = Field(description="Of OpenTelemetry.")
     arguments: str | None = Field(description="JSON without secrets; null where arguments are not kept.")
 
@@ -82,8 +82,8 @@ async def list_trace(
     caller: AsAdmin,
     read: Annotated[ReadTrace, given(ReadTrace)],
     lanes: Annotated[Lanes, given(Lanes)],
-    kind: Annotated[Kind | None, Query()] = None,
-    outcome: Annotated[Outcome | None, Query()] = None,
+    kind: Annotated[Kind | None, Query(description="Only events of this kind.")] = None,
+    outcome: Annotated[Outcome | None, Query(description="Only those that ended so.")] = None,
     actor: Annotated[Text | None, Query(min_length=1, max_length=1000, description="The subject of a token.")] = None,
     since: Since = None,
     until: Until = None,

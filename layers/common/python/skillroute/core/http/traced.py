@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from anyio import CapacityLimiter, to_thread
@@ -42,7 +42,6 @@ class _Exchange:
 
     scope: Scope
     notes: Noted
-    at: datetime = field(default_factory=lambda: datetime.now(UTC))
     began: float = field(default_factory=time.perf_counter)
     status: int = 500
     bytes_in: int = 0
@@ -187,7 +186,7 @@ def _events(exchange: _Exchange, traces: Traces | None) -> Iterator[TraceEvent]:
     if kind is not None:
         code = exchange.notes.code or ("internal_error" if exchange.status >= 500 else None)
         yield TraceEvent(
-            at=exchange.at,
+            at=datetime.now(UTC),
             kind=kind,
             outcome=_outcome(exchange.status),
             caller=caller,
@@ -208,7 +207,7 @@ def _of_message(exchange: _Exchange, caller: Caller, message: NotedMessage, trac
     is_alone = len(exchange.notes.messages) == 1
     outcome: Outcome = "refused" if message.outcome == "refused" else "failed" if message.outcome == "failed" else "ok"
     return TraceEvent(
-        at=message.at,
+        at=message.at + timedelta(milliseconds=message.took_ms),
         kind="search",
         outcome=outcome,
         caller=caller,
