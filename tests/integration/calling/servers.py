@@ -148,9 +148,9 @@ def plain(status: int, body: bytes, kind: str = "text/plain", headers: dict[str,
 
 
 @contextmanager
-def serving(app: Any, lifespan: Any = "auto") -> Iterator[str]:
+def serving(app: Any, lifespan: Any = "auto", host: str = "127.0.0.1") -> Iterator[str]:
     """Serve an app on a port, in a thread, and lend its address."""
-    sock = socket.create_server(("127.0.0.1", 0))
+    sock = socket.create_server((host, 0))
     config = uvicorn.Config(
         app, log_level="critical", access_log=False, lifespan=lifespan, timeout_graceful_shutdown=1, loop="asyncio"
     )
@@ -167,7 +167,7 @@ def serving(app: Any, lifespan: Any = "auto") -> Iterator[str]:
     thread.start()
     try:
         assert started.wait(30)
-        yield f"http://127.0.0.1:{sock.getsockname()[1]}"
+        yield f"http://{host}:{sock.getsockname()[1]}"
     finally:
         server.force_exit = server.should_exit = True
         thread.join()
