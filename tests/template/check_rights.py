@@ -52,7 +52,9 @@ def check_statements(stack: Stack) -> None:
                     assert statement.get("Condition") == {"StringLike": via}, "for secrets only"
             for resource in _list(statement["Resource"]):
                 through = "bedrock:InferenceProfileArn" in str(statement.get("Condition", {}))
-                assert _is_named(resource) or resource == _OF_SERVERS or through or set(actions) <= _OF_NO_RESOURCE, resource
+                assert _is_named(resource) or resource == _OF_SERVERS or through or set(actions) <= _OF_NO_RESOURCE, (
+                    resource
+                )
 
 
 def check_functions_may_do_what_they_do(stack: Stack) -> None:

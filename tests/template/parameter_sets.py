@@ -38,6 +38,7 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
         "LearnGlobalFrom": "everyone",
         "LearnEveryHours": "6",
         "Calls": "split",
+        "ChangedDefinitions": "block",
         "CallHosts": "mcp.example.com,*.tools.example.com",
         "CallPrivateHosts": "tools.internal",
         "CallInFlight": "5",

@@ -87,6 +87,7 @@ from skillroute_client.models.skills import (
     ToolSkills,
 )
 from skillroute_client.models.status import Dependency, Finding, Health, Verification
+from skillroute_client.models.trust import ChangedDefinition, DefinitionDifference, TrustDecision
 from skillroute_client.models.written import (
     Failure,
     Imported,
@@ -118,10 +119,12 @@ __all__ = [
     "BatchError",
     "BatchMetadata",
     "BatchResult",
+    "ChangedDefinition",
     "Classification",
     "ClassifiedSkill",
     "Decision",
     "DecisionResult",
+    "DefinitionDifference",
     "DeleteResult",
     "Deleted",
     "DeletedReceipts",
@@ -196,6 +199,7 @@ __all__ = [
     "ToolRequest",
     "ToolSkill",
     "ToolSkills",
+    "TrustDecision",
     "Unserved",
     "Verification",
     "WriteResult",

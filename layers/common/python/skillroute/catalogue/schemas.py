@@ -136,6 +136,7 @@ ITEM_FIELDS = KnownFields.of(
         "org_id",
         "is_active",
         "is_switched_off",
+        "is_quarantined",
         "is_embedded",
         "skill_ids",
         "primary_skill_id",
