@@ -19,3 +19,6 @@ class TrustSettings(Settings):
         description="A tool whose definition is not the approved one: counts as approved (off), is listed to "
         "be approved (warn), or is neither found nor called until then (block).",
     )
+    see_servers_every_h: float = Field(
+        24.0, ge=0, le=8760, description="Hours after which a registered server is asked for its tools again; 0: never."
+    )

@@ -118,3 +118,14 @@ LANGUAGE sql AS $$
     )
     UPDATE mcp.tools t SET is_active = NOT t.is_active FROM locked WHERE t.id = locked.id
 $$;
+
+-- When a registered server was last asked for its tools, and what came of it.
+CREATE TABLE mcp.server_sightings (
+    server_id bigint PRIMARY KEY REFERENCES mcp.registry_entities (id) ON DELETE CASCADE,
+    seen_at   timestamptz NOT NULL DEFAULT now(),
+    outcome   text NOT NULL,
+    tools     integer,                         -- that it listed; null where it was not asked or did not answer
+    error     text,
+    gone      bigint[] NOT NULL DEFAULT '{}',  -- items that were switched off, since it no longer lists them
+    CONSTRAINT server_sightings_outcome_known CHECK (outcome IN ('seen', 'doubted', 'failed', 'left_out'))
+);
