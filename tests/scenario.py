@@ -197,6 +197,7 @@ SIGNED = (
     Step("learn", "sqs_learn_poisoned", None, _failed(message_id(0))),
     Step("relay", "schedule_relay", None, lambda report: report["failed"] == []),
     # Its server is not registered with an address.
+    Step("call", "call_see_again", None, lambda answer: set(answer) == {"servers"}),
     Step("call", "call_tool", None, lambda answer: answer["result"]["isError"] is True),
     Step("skills", "suggestions_list", 200, lambda found: isinstance(found, list)),
     Step("skills", "suggestions_groups", 200, lambda found: isinstance(found, list)),

@@ -88,7 +88,13 @@ class SeeServers:
         """Ask the servers that are due, as many as there is time for; return how many ended how."""
         if not self._every_h:
             return {}
-        return asyncio.run(self._all(left_s))
+        # Not `asyncio.run`, which would leave its thread without the loop that others look for there.
+        loop = asyncio.new_event_loop()
+        try:
+            return loop.run_until_complete(self._all(left_s))
+        finally:
+            loop.run_until_complete(loop.shutdown_default_executor())
+            loop.close()
 
     async def _all(self, left_s: Callable[[], float]) -> dict[str, int]:
         due = await asyncio.to_thread(lambda: [*self._due()])
