@@ -26,11 +26,11 @@ RULES: Mapping[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     "has a tag that marks text for models": re.compile(
-        r"<\s*/?\s*(?:system|important|instructions?|secret|hidden|assistant)\s*>|\[/?INST\]|<\|im_start\|>",
+        r"<\s*/?\s*(?:system|important|instructions?|assistant)\s*>|\[/?INST\]|<\|im_start\|>",
         re.IGNORECASE,
     ),
     "asks for a file of keys": re.compile(
-        r"~/\.(?:ssh|aws|cursor|kube|gnupg)\b|\bid_rsa\b|(?<![\w.])/etc/(?:passwd|shadow)\b", re.IGNORECASE
+        r"~/\.(?:ssh|aws|cursor)\b|\bid_rsa\b(?![-.])|(?<![\w.])/etc/(?:passwd|shadow)\b", re.IGNORECASE
     ),
     "has a comment that pages do not show": re.compile(r"<!--"),
 }
