@@ -17,6 +17,9 @@ _SKILL_MD = "sha256:149e68baec6a3b12d4db7c70c3344809cabaa76d4d7ce4a0b2bddde8001d
 
 SIGNED = {
     "agent_skills_delete": "DELETE /api/v1/agent-skills/1",
+    "trust_approve": "POST /api/v1/trust/approve",
+    "trust_changed": "GET /api/v1/trust/changed?limit=20",
+    "trust_reject": "POST /api/v1/trust/reject",
     "access_explain": "POST /api/v1/access/explain",
     "access_rules_create": "POST /api/v1/access/rules",
     "access_rules_delete": "DELETE /api/v1/access/rules/1",

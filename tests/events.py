@@ -42,7 +42,16 @@ KEPT = (
         "catalog_put",
         "servers_put",
     ),
-    *("skills_create", "skills_list", "sqs_classify", "sqs_aggregate", "sqs_learn", "schedule_relay", "call_tool"),
+    *(
+        "skills_create",
+        "skills_list",
+        "sqs_classify",
+        "sqs_aggregate",
+        "sqs_learn",
+        "schedule_relay",
+        "call_tool",
+        "call_see_again",
+    ),
 )
 """The events that are files as well: what README and the layers' check name, and one of each trigger."""
 
@@ -80,7 +89,7 @@ _CALL = {
 }
 """As function `mcp` sends it, for a caller that it has identified."""
 
-EVENTS = frozenset({*SIGNED, *OF_OTHERS, *_MESSAGES, "schedule_relay", "call_tool"})
+EVENTS = frozenset({*SIGNED, *OF_OTHERS, *_MESSAGES, "schedule_relay", "call_tool", "call_see_again"})
 """The name of every event."""
 
 
@@ -90,6 +99,8 @@ def event(name: str) -> Event:
         return _batch(name)
     if name == "schedule_relay":
         return schedule_event() | {"id": "53dc4d37-cffa-4f76-80c9-8b7d4a4d2eaa", "time": "2026-11-21T09:40:00Z"}
+    if name == "call_see_again":
+        return {"see_again": True}
     if name == "call_tool":
         return _CALL
     if name in SIGNED:

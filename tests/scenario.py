@@ -197,6 +197,7 @@ SIGNED = (
     Step("learn", "sqs_learn_poisoned", None, _failed(message_id(0))),
     Step("relay", "schedule_relay", None, lambda report: report["failed"] == []),
     # Its server is not registered with an address.
+    Step("call", "call_see_again", None, lambda answer: set(answer) == {"servers"}),
     Step("call", "call_tool", None, lambda answer: answer["result"]["isError"] is True),
     Step("skills", "suggestions_list", 200, lambda found: isinstance(found, list)),
     Step("skills", "suggestions_groups", 200, lambda found: isinstance(found, list)),
@@ -215,6 +216,9 @@ SIGNED = (
     *REGISTRY,
     *AGENT_SKILLS,
     *MAIL,
+    Step("catalog", "trust_changed", 200, lambda changed: isinstance(changed, list)),
+    Step("catalog", "trust_approve", 200, lambda decided: decided == [{"id": 1, "status": "approved"}]),
+    Step("catalog", "trust_reject", 200, lambda decided: decided == [{"id": 1, "status": "unchanged"}]),
     Step("catalog", "access_rules_create", 201, lambda written: written["rule"]["id"] == 1),
     Step("catalog", "access_rules_list", 200, lambda rules: [rule["name"] for rule in rules] == ["no deletions"]),
     Step("catalog", "access_rules_put", 200, lambda written: written["rule"]["groups"] == ["interns"]),

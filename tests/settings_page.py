@@ -26,6 +26,7 @@ SUBJECTS: dict[str, tuple[type[Settings], ...]] = {
     "Search": (settings.RankingSettings,),
     "Reranking": (settings.RerankSettings,),
     "Calls of tools": (settings.OutboundSettings, settings.CallSettings),
+    "Trust in servers": (settings.TrustSettings,),
     "Receipts and learning": (settings.ReceiptSettings, settings.LearningScheduleSettings),
     "Identity at servers": (settings.IdentitySettings,),
     "Trace": (settings.TraceSettings,),

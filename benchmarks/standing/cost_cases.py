@@ -138,6 +138,10 @@ def _begun_login(path: str, world: World) -> Iterator[Case]:
     yield Case("of no login", filled(path, world.spare("server")), {"scopes": ["a" * 200] * 50}, (403, 409))
 
 
+def _trusted(path: str, _: World) -> Iterator[Case]:
+    yield Case("500 items", path, {"ids": [*range(1, 501)]})
+
+
 _MAIL = "/api/v1/mail"
 _LEARNING = "/api/v1/learning"
 _ACCESS = "/api/v1/access"
@@ -214,6 +218,9 @@ _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/approve"): writes.approve,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"): one_of("suggestion", body={"reason": '"' * 1000}),
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): writes.merge,
+    ("GET", "/api/v1/trust/changed"): _plain,
+    ("POST", "/api/v1/trust/approve"): _trusted,
+    ("POST", "/api/v1/trust/reject"): _trusted,
     ("GET", f"{_ACCESS}/rules"): _plain,
     ("POST", f"{_ACCESS}/rules"): _rule,
     ("GET", f"{_ACCESS}/rules/{{rule_id}}"): _rule_of_none,

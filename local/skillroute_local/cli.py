@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from skillroute_local.commands import access, dlq, identity, learn, requests, sam_env, skills, suggestions
+from skillroute_local.commands import access, dlq, identity, learn, requests, sam_env, skills, suggestions, trust
 from skillroute_local.commands.command_line import CommandLine
 from skillroute_local.commands.connect import connect
 from skillroute_local.commands.console import console
@@ -52,6 +52,7 @@ app.add_typer(suggestions.app, name="suggestions")
 app.add_typer(requests.app, name="requests")
 app.add_typer(learn.app, name="learn")
 app.add_typer(access.app, name="access")
+app.add_typer(trust.app, name="trust")
 app.add_typer(identity.app, name="identity")
 app.command()(identity.login)
 app.command()(identity.logins)

@@ -81,6 +81,8 @@ class Client:
     ----------
     lost_answers : int
         How many writes were sent again whose first attempt may have done its work.
+    approves : bool
+        Whether items are approved as they are put.
 
     Raises
     ------
@@ -104,6 +106,7 @@ class Client:
         region = None if token else sign_region or execute_api_region(url)
         self._url = url.rstrip("/")
         self.lost_answers = 0
+        self.approves = False
         with self._translated():
             self._api = api.Skillroute(
                 url, token=token, sign_region=region, timeout_s=timeout_s, retry=retry, http=http, sleep=sleep
@@ -168,10 +171,6 @@ class Client:
         results: list[dict[str, Any]] = _plain(self._call(lambda: self._api.suggestions.review(decisions)))["results"]
         return results
 
-    def access(self, call: Callable[[Any], T]) -> T:
-        """Return what a call returns that is given the client package's `access`."""
-        return self._call(lambda: call(self._api.access))
-
     def use(self, call: Callable[[Any], T]) -> T:
         """Return what a call returns that is given the client package's `learning`."""
         return self._call(lambda: call(self._api.learning))
@@ -194,7 +193,8 @@ class Client:
             answer = self._call(lambda: self._api.import_lines(values, dry_run=dry_run, earlier=earlier))
         else:
             things = self._resource("tools" if kind == "items" else kind)
-            answer = self._call(lambda: things.put(values, dry_run=dry_run))
+            approve = {"approve": True} if kind == "items" and self.approves else {}
+            answer = self._call(lambda: things.put(values, dry_run=dry_run, **approve))
         self.lost_answers += answer.is_repeated
         return _plain(answer)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from skillroute.core.queue.consumer import Consumer
 
 # The logical ids in template.yaml, which is what `sam local` calls the functions.
-_FUNCTIONS = ("ClassifyFunction", "AggregateFunction", "LearnFunction", "RelayFunction")
+_FUNCTIONS = ("ClassifyFunction", "AggregateFunction", "LearnFunction", "RelayFunction", "CallFunction")
 
 _CONNECT_TIMEOUT_S = 2.0
 _READ_TIMEOUT_S = 540.0  # a cold container, and then the longest timeout of a function
@@ -26,25 +26,35 @@ class HandlerFailed(LocalError):
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """The handlers of the four functions that no request reaches."""
+    """The handlers of the five functions that no request reaches."""
 
     classify: Consumer
     aggregate: Consumer
     learn: Consumer
     relay: Consumer
+    call: Consumer
 
     @classmethod
     def of_this_process(cls) -> Handlers:
         """Return handlers over the database of the environment."""
         from skillroute.core.settings import LocalSettings  # noqa: PLC0415
-        from skillroute.wiring import Parts, aggregate_handler, classify_handler, learn_handler, relay_handler  # noqa: PLC0415
+        from skillroute.wiring import (  # noqa: PLC0415
+            Parts,
+            aggregate_handler,
+            call_handler,
+            classify_handler,
+            learn_handler,
+            relay_handler,
+        )
 
         from skillroute_local.background import Background  # noqa: PLC0415
 
         # Consumers do not wait while what their batch made room for is published (docs/adr/0028): this process lives
         # on. On Lambda nothing does once a batch is answered.
         parts = Parts(LocalSettings.load(), defer=Background)
-        return cls(*(make(parts=parts) for make in (classify_handler, aggregate_handler, learn_handler, relay_handler)))
+        made = (classify_handler, aggregate_handler, learn_handler, relay_handler)
+        classify, aggregate, learn, relay = (make(parts=parts) for make in made)
+        return cls(classify, aggregate, learn, relay, call_handler(parts=parts))
 
     @classmethod
     def behind(cls, endpoint: str) -> Handlers:

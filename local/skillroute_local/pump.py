@@ -42,6 +42,7 @@ _MIN_REST_S = 0.05
 _MAX_REST_S = 0.4
 _PAUSE_AFTER_ERROR_S = 1.0
 _RELAY_TIMEOUT_S = 60.0
+_SEE_EVERY_S = 3600.0
 _FINISH_WITHIN_S = 3.0
 _NICENESS = 5
 
@@ -150,30 +151,54 @@ class QueueLoop(Loop):
 class RelayLoop(Loop):
     """Calls the relay's handler at once, and then as often as the schedule says."""
 
+    _name = "relay"
+
     def __init__(self, handler: Consumer, stop: threading.Event, *, every_s: float = RELAY_EVERY_S) -> None:
-        super().__init__("relay", stop)
+        super().__init__(self._name, stop)
         self._handler = handler
         self._every_s = every_s
 
     def _turn(self) -> float:
         self.is_busy = True
         try:
-            self._handler(schedule_event(), Invocation("skillroute-relay", _RELAY_TIMEOUT_S))
+            self._run_once()
         except SkillrouteError as error:
-            logger.warning("relay failed", extra={"reason": str(error)})
+            logger.warning(f"{self._name} failed", extra={"reason": str(error)})
         except Exception:  # noqa: BLE001 (logged; the next run may do better)
-            logger.exception("relay failed")
+            logger.exception(f"{self._name} failed")
         finally:
             self.is_busy = False
         return self._every_s
+
+    def _run_once(self) -> None:
+        self._handler(schedule_event(), Invocation("skillroute-relay", _RELAY_TIMEOUT_S))
+
+
+class SeeLoop(RelayLoop):
+    """Has servers that are due asked for their tools again, once an hour; the first time after one."""
+
+    _name = "call"
+
+    def __init__(self, handler: Consumer, stop: threading.Event, *, every_s: float = _SEE_EVERY_S) -> None:
+        super().__init__(handler, stop, every_s=every_s)
+        self._has_waited = False
+
+    def _turn(self) -> float:
+        if not self._has_waited:
+            self._has_waited = True
+            return self._every_s
+        return super()._turn()
+
+    def _run_once(self) -> None:
+        self._handler({"see_again": True}, Invocation("skillroute-call", _RELAY_TIMEOUT_S))
 
 
 def start_loops(
     handlers: Handlers, client: Any, urls: Mapping[WorkQueue, str], stop: threading.Event, *, relay_every_s: float
 ) -> list[Loop]:
-    """Start a loop for each queue and one for the relay."""
+    """Start a loop for each queue and for each schedule."""
     by_queue = {CLASSIFY: handlers.classify, AGGREGATE: handlers.aggregate, LEARN: handlers.learn}
-    loops: list[Loop] = [RelayLoop(handlers.relay, stop, every_s=relay_every_s)]
+    loops: list[Loop] = [RelayLoop(handlers.relay, stop, every_s=relay_every_s), SeeLoop(handlers.call, stop)]
     loops += [QueueLoop(queue, client, urls[queue], handler, stop) for queue, handler in by_queue.items()]
     for loop in loops:
         loop.start()

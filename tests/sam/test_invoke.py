@@ -17,7 +17,7 @@ Make = Callable[..., AbstractContextManager[World]]
 # walked through warm containers.
 _INVOKED = (
     *("catalog_put", "skills_create", "sqs_classify", "sqs_aggregate", "sqs_learn", "schedule_relay", "search"),
-    *("mcp_call", "call_tool"),
+    *("mcp_call", "call_tool", "call_see_again"),
 )
 
 

@@ -112,11 +112,11 @@ def check_layers(stack: Stack) -> None:
         has = {
             "CommonLayer": True,
             "DependenciesLayer": True,
-            "InferenceLayer": name != "Call" and (with_server or name != "Aggregate"),
-            "IndexLayer": (with_server and name != "Call")
+            "InferenceLayer": with_server or name != "Aggregate",
+            "IndexLayer": with_server
             or name in READERS | {"Learn"}
-            or (in_postgres and name in {"Catalog", "Skills", "Classify", "Relay"}),
-            "QdrantLayer": with_server and name != "Call",
+            or (in_postgres and name in {"Call", "Catalog", "Skills", "Classify", "Relay"}),
+            "QdrantLayer": with_server,
         }
         expected = [layer for layer, wanted in has.items() if wanted]
         adot = stack.parameters["AdotLayerArn"]

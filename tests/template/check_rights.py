@@ -12,7 +12,7 @@ from tests.template.stack import Json, Stack
 _XRAY = "arn:aws:iam::aws:policy/AWSXrayWriteOnlyAccess"
 _NETWORK = "arn:aws:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole"
 _QUEUES = {"ClassifyQueue.Arn", "AggregateQueue.Arn", "LearnQueue.Arn"}
-_EMBEDS = {"Search", "Mcp", "Catalog", "Skills", "Classify", "Learn", "Relay"}
+_EMBEDS = {"Search", "Mcp", "Catalog", "Skills", "Classify", "Learn", "Relay", "Call"}
 _CHATS = {"Skills", "Classify"}
 _IDENTITIES = {"Catalog", "Call"}
 _OF_SERVERS = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:skillroute/servers/*"
@@ -69,7 +69,7 @@ def check_functions_may_do_what_they_do(stack: Stack) -> None:
             assert rights.pop(action, set()) == reads, name
         logins, users = _logins(stack, name)
         assert rights.pop("rds-db:connect", set()) == users, name
-        secrets = {*logins, given["QdrantApiKeySecretArn"] if name != "Call" else ""}
+        secrets = {*logins, given["QdrantApiKeySecretArn"]}
         secrets |= {_OF_SERVERS} if name in _IDENTITIES else set()
         secrets |= {given["EmbeddingApiKeySecretArn"]} if name in _EMBEDS else set()
         secrets |= {given["ChatApiKeySecretArn"]} if name in _CHATS else set()
@@ -152,5 +152,5 @@ def check_nobody_else_may_call(stack: Stack) -> None:
         assert permission.get("SourceArn") == "arn:aws:execute-api:eu-central-1:123456789012:${Api}/*/*", name
         called.add(permission["FunctionName"]["Ref"])
     assert called == {f"{each}FunctionAliaslive" for each in HTTP}
-    (schedule,) = stack.of_type("AWS::Scheduler::Schedule").values()
-    assert schedule["Target"]["Arn"] == {"Ref": "RelayFunctionAliaslive"}
+    scheduled = [each["Target"]["Arn"]["Ref"] for each in stack.of_type("AWS::Scheduler::Schedule").values()]
+    assert sorted(scheduled) == ["CallFunctionAliaslive", "RelayFunctionAliaslive"]

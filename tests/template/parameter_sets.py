@@ -41,6 +41,8 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
         "LearnGlobalFrom": "everyone",
         "LearnEveryHours": "6",
         "Calls": "split",
+        "ChangedDefinitions": "block",
+        "SeeServersEveryHours": "0",
         "CallHosts": "mcp.example.com,*.tools.example.com",
         "CallPrivateHosts": "tools.internal",
         "CallInFlight": "5",

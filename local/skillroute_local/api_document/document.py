@@ -38,6 +38,7 @@ _TAGS = {
     "skills": "Groups of tools that serve one purpose, and which tools are in them.",
     "suggestions": "Skills and descriptions that classifiers suggest, for people to decide.",
     "access": "Rules of who may find and call which servers, tools and skills.",
+    "trust": "Definitions that changed since they were approved, for people to decide.",
     "identity": "How servers let requests in, and one's own logins at them.",
     "learning": "What became of the tools that searches showed: outcomes, what people miss, judged requests, receipts; "
     "and what is learned of it.",

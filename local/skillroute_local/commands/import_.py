@@ -36,6 +36,7 @@ def import_(
     prune: options.Prune = None,
     prune_up_to: options.PruneUpTo = 10.0,
     prune_keep_days: options.PruneKeepDays = 7.0,
+    approve: options.Approve = False,
     watch: options.Watched = False,
     servers: options.Servers = None,
     agents: options.Agents = None,
@@ -78,6 +79,7 @@ def import_(
         require_format(format_)
         sources = wanted(named, mcp, Choices(server, timeout, register), format_, watch=watch, git=git or ())
         pruning = Pruning(prune_up_to, prune_keep_days, prune is options.PruneWhat.ALL) if prune else None
+        client.approves = approve
         importing = Import(sources, client, pruning=pruning)
         if watch:
             _watch(importing, sources)

@@ -121,6 +121,9 @@ PruneKeepDays = Annotated[
         help="How long what --prune switched off comes back, before the next --prune deletes it.",
     ),
 ]
+Approve = Annotated[
+    bool, typer.Option("--approve", help="Approve the definitions of the items that are written, as the caller.")
+]
 Watched = Annotated[
     bool,
     typer.Option("--watch", help="Import again whenever a source changes, and MCP servers every minute, until Ctrl-C."),

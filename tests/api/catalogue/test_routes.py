@@ -342,6 +342,7 @@ def test_an_item_is_read_whole(client: TestClient) -> None:
         "requests": None,
         "is_active": True,
         "is_switched_off": False,
+        "is_quarantined": False,
         "is_embedded": True,
         "skill_ids": [],
         "primary_skill_id": None,

@@ -16,7 +16,7 @@ from skillroute_client import Skillroute
 from skillroute_client.operations import Operation, PagedOperation
 
 KINDS = (
-    *("skills", "suggestions", "tools", "servers", "agents", "agent_skills", "learning", "access"),
+    *("skills", "suggestions", "tools", "servers", "agents", "agent_skills", "learning", "access", "trust"),
     *("messages", "projects", "products", "mail_agents"),
 )
 WITHOUT = {"post_mcp_message", "list_published_servers", "list_published_versions", "get_published_version"}

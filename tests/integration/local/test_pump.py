@@ -28,7 +28,7 @@ from skillroute.skills.classification.consumer import classify_consumer
 from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.queues import CLASSIFY
 from skillroute.wiring import Parts
-from skillroute_local.pump import Loop, QueueLoop, RelayLoop
+from skillroute_local.pump import Loop, QueueLoop, RelayLoop, SeeLoop
 from skillroute_local.queue_server import QueueServer, ensure_queues, find_queues, queue_environment, sqs_client
 from skillroute_local.supervisor import Pump
 
@@ -354,3 +354,20 @@ class TestTheProcess:
 
 def test_the_queues_that_were_made_are_found(endpoint: str) -> None:
     assert find_queues(endpoint) == ensure_queues(endpoint)
+
+
+def test_servers_are_asked_again_by_its_schedule_and_not_as_it_starts() -> None:
+    asked: list[object] = []
+    stop = threading.Event()
+
+    def handler(event: object, _: object) -> Any:
+        asked.append(event)
+        stop.set()
+        return {}
+
+    loop = SeeLoop(handler, stop, every_s=0.01)
+    assert loop._turn() == 0.01
+    assert asked == []
+    loop.start()
+    loop.join()
+    assert asked == [{"see_again": True}]

@@ -11,7 +11,7 @@ SUFFIXES = {".py", ".sql"}
 LINES = {
     "layers/common/python/skillroute/access": 600,
     "layers/common/python/skillroute/agent_skills": 2_350,
-    "layers/common/python/skillroute/calling": 3_000,
+    "layers/common/python/skillroute/calling": 3_400,
     "layers/common/python/skillroute/catalogue": 3_900,
     "layers/common/python/skillroute/core": 27_500,
     "layers/common/python/skillroute/identity": 2_800,

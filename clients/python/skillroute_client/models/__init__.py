@@ -88,6 +88,7 @@ from skillroute_client.models.skills import (
 )
 from skillroute_client.models.status import Dependency, Finding, Health, Verification
 from skillroute_client.models.trace import TraceEvent
+from skillroute_client.models.trust import ChangedDefinition, DefinitionDifference, TrustDecision
 from skillroute_client.models.written import (
     Failure,
     Imported,
@@ -119,10 +120,12 @@ __all__ = [
     "BatchError",
     "BatchMetadata",
     "BatchResult",
+    "ChangedDefinition",
     "Classification",
     "ClassifiedSkill",
     "Decision",
     "DecisionResult",
+    "DefinitionDifference",
     "DeleteResult",
     "Deleted",
     "DeletedReceipts",
@@ -198,6 +201,7 @@ __all__ = [
     "ToolSkill",
     "ToolSkills",
     "TraceEvent",
+    "TrustDecision",
     "Unserved",
     "Verification",
     "WriteResult",

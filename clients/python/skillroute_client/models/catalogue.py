@@ -35,6 +35,7 @@ class Tool(Answer):
     requests: list[ToolRequest] | None = None
     is_active: bool = True
     is_switched_off: bool = False
+    is_quarantined: bool = False
     is_embedded: bool = False
     skill_ids: list[str] = []
     primary_skill_id: str | None = None

@@ -39,12 +39,13 @@ class Tools(Resource[M]):
     """Tools, prompts and resources."""
 
     @operation
-    def put(self, tools: Iterable[Body], *, dry_run: bool | None = None) -> Call[Written]:
+    def put(self, tools: Iterable[Body], *, dry_run: bool | None = None, approve: bool | None = None) -> Call[Written]:
         """Create or change up to 500 tools, each judged on its own: look at `failures` of what comes back.
 
-        A tool is the same one when server, type and name are. A dry run only says what would become of each.
+        A tool is the same one when server, type and name are. A dry run only says what would become of each. With
+        `approve` their definitions are approved as they are written.
         """
-        return _put_many("tools", "items", tools, dry_run)
+        return _put_many("tools", "items", tools, dry_run, approve)
 
     @paged
     def list(self, **where: Unpack[ListTools]) -> Listing[Tool]:
@@ -57,10 +58,12 @@ class Tools(Resource[M]):
         return Call(method="GET", path=path_of("tools", tool_id), read=one(Tool))
 
     @operation
-    def put_one(self, tool_id: int, tool: Body, *, if_match: str | None = None) -> Call[Tool]:
-        """Write a tool over. What `get` returned can be put back."""
-        path = path_of("tools", tool_id)
-        return Call(method="PUT", path=path, body=plain(tool), read=one(Tool), **conditional(if_match))
+    def put_one(
+        self, tool_id: int, tool: Body, *, if_match: str | None = None, approve: bool | None = None
+    ) -> Call[Tool]:
+        """Write a tool over, and approve its definition if asked to. What `get` returned can be put back."""
+        path, params, given_ = path_of("tools", tool_id), given({"approve": approve}), conditional(if_match)
+        return Call(method="PUT", path=path, params=params, body=plain(tool), read=one(Tool), **given_)
 
     @operation
     def set_requests(self, tool_id: int, requests: Iterable[str | Body]) -> Calls[Tool]:
@@ -242,8 +245,10 @@ class Agents(Resource[M]):
         return Call(method="POST", path=path, read=one(Agent), **conditional(if_match))
 
 
-def _put_many(kind: str, field: str, values: Iterable[Body], dry_run: bool | None) -> Call[Written]:
-    body, params = {field: plain_list(values)}, given({"dry_run": dry_run})
+def _put_many(
+    kind: str, field: str, values: Iterable[Body], dry_run: bool | None, approve: bool | None = None
+) -> Call[Written]:
+    body, params = {field: plain_list(values)}, given({"dry_run": dry_run, "approve": approve})
     return Call(method="PUT", path=path_of(kind), params=params, body=body, read=one(Written))
 
 

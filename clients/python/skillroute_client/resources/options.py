@@ -154,6 +154,10 @@ class ListEntities(SortedOptions, total=False):
     is_enabled: Yes | None
 
 
+class ListChanged(SortedOptions, total=False):
+    """Of `trust.changed`."""
+
+
 class ListAgentSkills(SortedOptions, total=False):
     """Of `agent_skills.list`."""
 

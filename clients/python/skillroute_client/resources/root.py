@@ -37,6 +37,7 @@ from skillroute_client.resources.options import (
 )
 from skillroute_client.resources.portable import Export, Line, export_call, import_calls
 from skillroute_client.resources.skills import Skills, Suggestions
+from skillroute_client.resources.trust import Trust
 from skillroute_client.retrying import Repeat
 
 _SKILLS = TypeAdapter(list[SkillMatch])
@@ -225,6 +226,11 @@ class Root(Resource[M]):
     def access(self) -> Access[M]:
         """Rules of access."""
         return Access(self._engine)
+
+    @cached_property
+    def trust(self) -> Trust[M]:
+        """Definitions that changed."""
+        return Trust(self._engine)
 
     @cached_property
     def learning(self) -> Learning[M]:

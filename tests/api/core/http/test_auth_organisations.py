@@ -48,7 +48,7 @@ NOBODYS = dict.fromkeys(
 ) | {"skill": "nobodys", "server_name": "local.skillroute/nobodys", "version": "latest"}
 
 
-NO_LISTS = {"/health", "/ready", "/api/v1/verify", "/api/v1/export", "/api/v1/learning"}
+NO_LISTS = {"/health", "/ready", "/api/v1/verify", "/api/v1/export", "/api/v1/learning", "/api/v1/trust/changed"}
 
 
 @pytest.fixture

@@ -42,6 +42,7 @@ _GENERATION = "INSERT INTO mcp.index_generations (index_name, generation, model,
 _OF_I = "('i', 1, 'm', 2, gen_random_uuid(),"
 _CLASSIFIED = "INSERT INTO mcp.tool_classifications (tool_id, input_hash, classifier) VALUES "
 
+_APPROVAL = "INSERT INTO mcp.approvals (tool_id, approved_at, changed_at) VALUES ({tool}, now(), NULL)"
 _RULE = "INSERT INTO mcp.access_rules (org_id, name, effect, hints) VALUES ({org}, '{name}', '{effect}', '{hints}')"
 _AGENT_SKILL = (
     "INSERT INTO mcp.agent_skills (org_id, path, name, description, frontmatter, content_hash) "
@@ -118,6 +119,14 @@ REFUSED = [
     ("UPDATE mcp.tools SET name = repeat('x', 257)", "tools_name_length"),
     ("UPDATE mcp.tools SET org_id = ''", "tools_org_not_blank"),
     ("UPDATE mcp.tools SET is_switched_off = true, is_active = true", "tools_switched_off_is_inactive"),
+    ("INSERT INTO mcp.server_sightings (server_id, outcome) VALUES (1, 'lost')", "server_sightings_outcome_known"),
+    ("INSERT INTO mcp.server_sightings (server_id, outcome) VALUES (9, 'seen')", "server_sightings_server_id_fkey"),
+    ("INSERT INTO mcp.server_sightings (server_id, outcome) VALUES (1, 'seen'), (1, 'seen')", "server_sightings_pkey"),
+    ("UPDATE mcp.tools SET is_quarantined = true, is_active = true", "tools_quarantined_is_inactive"),
+    (_APPROVAL.format(tool=9), "approvals_tool_id_fkey"),
+    (f"{_APPROVAL.format(tool=1)}, (1, now(), NULL)", "approvals_pkey"),
+    ("INSERT INTO mcp.approvals (tool_id, approved_at, changed_at) VALUES (1, now(), now())",
+     "approvals_definition_while_changed"),
     (_SKILL, "skill_categories_pkey"),
     ("UPDATE mcp.skill_categories SET id = 'First'", "skill_categories_id_format"),
     ("UPDATE mcp.skill_categories SET id = '1st'", "skill_categories_id_format"),

@@ -176,6 +176,12 @@ class CallTool:
         tracing.found(name, item.content.key.server)
         if not self._rights_of(caller).allows(facts_of_item(item)).allowed:
             raise _Refused("denied", _unknown(call))
+        if item.is_quarantined:
+            raise _Refused(
+                "quarantined",
+                f"the tool {name!r} is not called: its definition changed since it was approved. A caller with scope "
+                "catalog can approve it (skillroute trust approve)",
+            )
         if not item.is_active:
             raise _Refused("switched_off", f"the tool {name!r} is switched off")
         if kind != "tool":

@@ -51,7 +51,7 @@ class CallableServers:
                 "(remotes) by `skillroute import` or PUT /api/v1/servers"
             )
         ref, document, _ = found
-        endpoint = _endpoint(document)
+        endpoint = endpoint_of(document)
         if endpoint is None:
             raise NotCallable(
                 f"the server {name!r} has no address here: its `remotes` name no URL of streamable HTTP or SSE, as of "
@@ -87,7 +87,7 @@ def _remotes(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(str(type_ or _HTTP[0]), url) for type_, url in pairs if isinstance(url, str) and url]
 
 
-def _endpoint(document: Mapping[str, Any]) -> Endpoint | None:
+def endpoint_of(document: Mapping[str, Any]) -> Endpoint | None:
     """Return where a server is reached, by streamable HTTP where it has both; addresses to be filled in are none."""
     remotes = [(type_, url) for type_, url in _remotes(document) if "{" not in url]
     http = next((url for type_, url in remotes if type_ in _HTTP), None)

@@ -99,10 +99,13 @@ class ItemOut(BaseModel):
         description="Requests that the item serves; its vector includes them. Null: none were written."
     )
     is_active: bool = Field(
-        description="False while it is switched off or its server is disabled: no search finds it. `PATCH` switches it."
+        description="False while it is switched off, quarantined, or its server is disabled: no search finds it."
     )
     is_switched_off: bool = Field(
         description="Whether it was switched off itself; it stays so when its server is enabled."
+    )
+    is_quarantined: bool = Field(
+        description="Whether its definition changed and waits to be approved: it is neither found nor called."
     )
     is_embedded: bool = Field(
         description="False while it has no vector, because it waits or the model refuses its text; its words find it."
@@ -134,6 +137,7 @@ class ItemOut(BaseModel):
             else [ItemRequest(**request._asdict()) for request in content.requests],
             is_active=item.is_active,
             is_switched_off=item.is_switched_off,
+            is_quarantined=item.is_quarantined,
             is_embedded=item.is_embedded,
             skill_ids=list(item.skill_ids),
             primary_skill_id=item.primary_skill_id,

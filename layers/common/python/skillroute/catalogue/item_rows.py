@@ -38,8 +38,8 @@ def to_named(row: list[Any]) -> NamedItem:
 def to_item(row: list[Any]) -> Item:
     """Return an item of `get_item`, `get_items` or `list_items`."""
     (id_, org_id, server, type_, name, description, input_schema, output_schema, annotations, tags, metadata,
-     requests, content_hash, is_active, is_switched_off, is_embedded, skill_ids, primary_skill_id, created_at,
-     updated_at) = row  # fmt: skip
+     requests, content_hash, is_active, is_switched_off, is_quarantined, is_embedded, skill_ids,
+     primary_skill_id, created_at, updated_at) = row  # fmt: skip
     content = ItemContent(
         key=ItemKey(server, type_, name),
         description=description,
@@ -57,6 +57,7 @@ def to_item(row: list[Any]) -> Item:
         content_hash=content_hash,
         is_active=is_active,
         is_switched_off=is_switched_off,
+        is_quarantined=is_quarantined,
         is_embedded=is_embedded,
         skill_ids=tuple(skill_ids or ()),
         primary_skill_id=primary_skill_id,

@@ -73,9 +73,11 @@ class Item:
     Attributes
     ----------
     is_active : bool
-        Whether searches find it: neither it nor its server is switched off.
+        Whether searches find it: neither it nor its server is switched off, and it is not quarantined.
     is_switched_off : bool
         Whether its owner has switched it off.
+    is_quarantined : bool
+        Whether its definition waits to be approved.
     """
 
     id: int
@@ -84,6 +86,7 @@ class Item:
     content_hash: str
     is_active: bool
     is_switched_off: bool
+    is_quarantined: bool
     is_embedded: bool
     skill_ids: tuple[str, ...]
     primary_skill_id: str | None

@@ -14,6 +14,7 @@ from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
 from skillroute.catalogue.model import ItemKey, are_packaged
 from skillroute.catalogue.servers import ServersOfItems
 from skillroute.catalogue.sync import ITEMS, MAX_ITEMS, SyncReport
+from skillroute.catalogue.trust.settle import WARNED, Trust
 from skillroute.catalogue.write import AroundItem, ItemOutcome, ItemSteps
 from skillroute.core.bulk.write import Diff, Stored, Vectors, Writer, write_many
 from skillroute.core.caller import Caller
@@ -97,11 +98,12 @@ class RestoreItems(Generic[D]):
     servers: ServersOfItems
     skills: SkillsOfItems[D]
     known: KnownRequests = NOTHING_KNOWN
+    trust: Trust = WARNED
 
     def __call__(self, items: Sequence[object], caller: Caller, *, dry_run: bool = False) -> SyncReport:
         """Write lines of items, `MAX_ITEMS` at most; see `write_many`."""
         database = self.writer.database
-        of_items = ItemSteps(database, self.servers, caller, self.known)
+        of_items = ItemSteps(database, self.servers, caller, self.known, trust=self.trust)
         steps = _RestoreSteps(of_items, self.servers, caller, database, self.skills)
         kind = replace(ITEMS, noun="line", warnings=self._warnings)
         return write_many(self.writer, kind, items, steps, caller, dry_run=dry_run)

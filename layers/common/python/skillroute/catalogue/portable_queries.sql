@@ -45,7 +45,7 @@ WITH locked AS MATERIALIZED (
 )
 UPDATE mcp.tools t
 SET is_switched_off = l.is_switched_off, updated_at = clock_timestamp(),
-    is_active = NOT l.is_switched_off AND t.server <> ALL (:disabled_servers::text[])
+    is_active = NOT l.is_switched_off AND NOT t.is_quarantined AND t.server <> ALL (:disabled_servers::text[])
 FROM locked l
 WHERE t.id = l.id
 RETURNING t.server, t.type, t.name

@@ -82,12 +82,13 @@ FOR UPDATE
 -- name: switch_item
 -- Its server is locked and enabled where it is switched on.
 UPDATE mcp.tools
-SET is_switched_off = :is_switched_off::boolean, is_active = NOT :is_switched_off::boolean, updated_at = clock_timestamp()
+SET is_switched_off = :is_switched_off::boolean, is_active = NOT :is_switched_off::boolean AND NOT is_quarantined,
+    updated_at = clock_timestamp()
 WHERE id = :id::bigint AND {{own org_id}}
 
 -- name: get_item
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.requests, t.content_hash, t.is_active, t.is_switched_off,
+       t.tags, t.metadata, t.requests, t.content_hash, t.is_active, t.is_switched_off, t.is_quarantined,
        (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
 FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) t
@@ -97,7 +98,7 @@ WHERE t.id = :id::bigint
 -- name: get_items
 -- The active items of some ids, in their order, as many as have room together; of the others the id alone is returned.
 SELECT page.id, t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.requests, t.content_hash, t.is_active, t.is_switched_off,
+       t.tags, t.metadata, t.requests, t.content_hash, t.is_active, t.is_switched_off, t.is_quarantined,
        (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
 FROM (
@@ -118,7 +119,7 @@ ORDER BY page.nth
 -- The page is cut by rows, then by bytes, and only what is left of it is read: 1,000 items may be 250 MB.
 -- With the values of a run each CASE of the order is one of its branches, or a constant that orders nothing.
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.requests, t.content_hash, t.is_active, t.is_switched_off,
+       t.tags, t.metadata, t.requests, t.content_hash, t.is_active, t.is_switched_off, t.is_quarantined,
        (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
 FROM (

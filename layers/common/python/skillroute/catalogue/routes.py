@@ -38,6 +38,7 @@ def _short_ids(skill_ids: str) -> str:
 ItemSort = Literal["id", "-id", "name", "-name", "updated_at", "-updated_at"]
 ItemListing = Annotated[Listing, Depends(listing_of(ItemSort, "id"))]
 SkillIds = Annotated[Text, AfterValidator(_short_ids)]
+Approve = Annotated[bool, Query(description="Approves the definitions of what is written, as the caller.")]
 TryToDelete = Annotated[bool, Query(description="Deletes nothing: the answer says what would become of each.")]
 
 
@@ -50,12 +51,14 @@ Items = Annotated[Catalogue, given(Catalogue)]
 
 
 @router.put("", summary="Create or change up to 500 items")
-def put_tools(body: UpsertBody, caller: AsWriter, sync: Sync, dry_run: DryRun = False) -> UpsertResponse:
+def put_tools(
+    body: UpsertBody, caller: AsWriter, sync: Sync, dry_run: DryRun = False, approve: Approve = False
+) -> UpsertResponse:
     """Write items; each is judged on its own, and the answer says what became of it.
 
     An item is the same one when organisation, server, type and name are. Unchanged items are left alone.
     """
-    return UpsertResponse.of(sync(body.items, caller, dry_run=dry_run))
+    return UpsertResponse.of(sync(body.items, caller, dry_run=dry_run, approves=approve))
 
 
 @router.get("", response_model=list[ItemOut], summary="List items", responses=LIST_DOC)
@@ -109,10 +112,16 @@ def get_tool(item_id: ItemId, caller: AsReader, catalogue: Items, response: Resp
 
 @router.put("/{item_id}", summary="Replace an item", responses=VERSIONED | NOT_FOUND | STALE)
 def put_tool(
-    item_id: ItemId, body: ItemBody, caller: AsWriter, sync: Sync, response: Response, expected: IfMatch
+    item_id: ItemId,
+    body: ItemBody,
+    caller: AsWriter,
+    sync: Sync,
+    response: Response,
+    expected: IfMatch,
+    approve: Approve = False,
 ) -> ItemOut:
     """Replace an item; its server, type and name stay. What is stored already changes nothing."""
-    return _shown(sync.one(item_id, body, caller, expected), response)
+    return _shown(sync.one(item_id, body, caller, expected, approves=approve), response)
 
 
 @router.patch("/{item_id}", summary="Switch an item off or on", responses=VERSIONED | NOT_FOUND | CONFLICT | STALE)

@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from skillroute.catalogue.model import ItemContent, ItemKey, ItemType, RequestSource, ToolRequest
+from skillroute.catalogue.trust.lint import instruction_warnings
 from skillroute.core.errors.model import InvalidInput
 from skillroute.core.errors.problems import FieldProblem
 from skillroute.core.input.hidden_text import hidden_warnings, name_warnings, seen_name, visible_fields
@@ -136,6 +137,7 @@ ITEM_FIELDS = KnownFields.of(
         "org_id",
         "is_active",
         "is_switched_off",
+        "is_quarantined",
         "is_embedded",
         "skill_ids",
         "primary_skill_id",
@@ -199,4 +201,5 @@ def item_warnings(raw: object, place: str = "") -> list[FieldProblem]:
     if not isinstance(raw, Mapping):
         return []
     texts = [*name_warnings(raw, ("name", "server"), place), *hidden_warnings(raw, place)]
+    texts += instruction_warnings(raw, place)
     return [*ITEM_FIELDS.warnings(raw, place), *lost_problems(raw, place), *texts][:MAX_WARNINGS]

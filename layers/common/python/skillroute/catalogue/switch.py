@@ -37,7 +37,7 @@ class SwitchItem:
         NotFound, Forbidden
             There is no such item, or it is not the caller's.
         Conflict
-            It is to be active, and its server is disabled.
+            It is to be active, and its server is disabled, or its definition waits to be approved.
         VersionConflict
             It is not the version that is expected.
         """
@@ -55,6 +55,12 @@ class SwitchItem:
             raise Conflict(
                 f"item {item_id} is inactive as its server {server} is disabled: enable the server first",
                 ErrorCode.SERVER_DISABLED,
+            )
+        if is_active and item.is_quarantined:
+            raise Conflict(
+                f"item {item_id} is quarantined as its definition changed: approve it first "
+                "(POST /api/v1/trust/approve, skillroute trust approve)",
+                ErrorCode.DEFINITION_CHANGED,
             )
         if item.is_switched_off is not is_active:
             return item

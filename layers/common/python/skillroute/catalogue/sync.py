@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skillroute.catalogue.access import own_item, visible_item
 from skillroute.catalogue.known_requests import NOTHING_KNOWN, KnownRequests
@@ -17,6 +17,7 @@ from skillroute.catalogue.schemas import (
     switch_problems,
 )
 from skillroute.catalogue.servers import ServersOfItems
+from skillroute.catalogue.trust.settle import WARNED, Trust
 from skillroute.catalogue.write import ItemOutcome, ItemSteps
 from skillroute.core.bulk.outcomes import Report
 from skillroute.core.bulk.versions import Expected, OneWrite, as_answered
@@ -50,13 +51,31 @@ class SyncTools:
     writer: Writer
     servers: ServersOfItems
     known: KnownRequests = NOTHING_KNOWN
+    trust: Trust = WARNED
 
-    def __call__(self, items: Sequence[object], caller: Caller, *, dry_run: bool = False) -> SyncReport:
-        """Create or change items of the caller's organisation, `MAX_ITEMS` at most; see `write_many`."""
-        steps = ItemSteps(self.writer.database, self.servers, caller, self.known)
+    def __call__(
+        self, items: Sequence[object], caller: Caller, *, dry_run: bool = False, approves: bool = False
+    ) -> SyncReport:
+        """Create or change items of the caller's organisation, `MAX_ITEMS` at most; see `write_many`.
+
+        With `approves` their definitions are approved by the caller.
+        """
+        steps = self._steps(caller, None, approves=approves)
         return write_many(self.writer, ITEMS, items, steps, caller, dry_run=dry_run)
 
-    def one(self, item_id: int, raw: Mapping[str, object], caller: Caller, expected: Expected | None) -> Item:
+    def _steps(self, caller: Caller, one: OneWrite[Item] | None, *, approves: bool) -> ItemSteps:
+        trust = replace(self.trust, approves=approves)
+        return ItemSteps(self.writer.database, self.servers, caller, self.known, one, trust)
+
+    def one(
+        self,
+        item_id: int,
+        raw: Mapping[str, object],
+        caller: Caller,
+        expected: Expected | None,
+        *,
+        approves: bool = False,
+    ) -> Item:
         """Write one item of the caller's organisation over, and return it as it was stored.
 
         Parameters
@@ -86,7 +105,7 @@ class SyncTools:
         if problems := [*switch_problems(raw, switches), *lost_problems(raw)]:
             raise InvalidInput.of(problems[:MAX_PROBLEMS])
         one: OneWrite[Item] = OneWrite(item_id, expected)
-        steps = ItemSteps(self.writer.database, self.servers, caller, self.known, one)
+        steps = self._steps(caller, one, approves=approves)
         [outcome] = write_many(self.writer, ITEMS, [named], steps, caller).outcomes
         if outcome.status == "failed" or one.written is None:
             raise InvalidInput.of(outcome.problems)

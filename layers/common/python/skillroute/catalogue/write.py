@@ -14,6 +14,7 @@ from skillroute.catalogue.repository import ItemRepository, ItemState, Written
 from skillroute.catalogue.rows import IncomingItem, States, read_states, upsert, without_vector
 from skillroute.catalogue.schemas import SWITCHES, read_item, switch_problems
 from skillroute.catalogue.servers import ServersOfItems
+from skillroute.catalogue.trust.settle import WARNED, Trust, settle, with_warning
 from skillroute.core.bulk.outcomes import Outcome
 from skillroute.core.bulk.versions import OneWrite
 from skillroute.core.bulk.write import Diff, Stored, Vectors
@@ -97,6 +98,8 @@ class ItemSteps:
         Called with the items that are written; derives again what their servers are found by.
     known : KnownRequests
         What tools get without requests; by default nothing.
+    trust : Trust
+        What becomes of items whose definitions change.
     """
 
     def __init__(
@@ -106,12 +109,14 @@ class ItemSteps:
         caller: Caller,
         known: KnownRequests = NOTHING_KNOWN,
         one: OneWrite[Item] | None = None,
+        trust: Trust = WARNED,
     ) -> None:
         self._database = database
         self._servers = servers
         self._caller = caller
         self._known = known
         self._one = one
+        self._trust = trust
         self.states = States()
 
     def decode(self, index: int, raw: object) -> PlacedItem:
@@ -126,8 +131,8 @@ class ItemSteps:
         same = {
             thing.index: thing.outcome(self.states.stored[thing.key], None)
             for thing in incoming
-            # That one alone is the expected version shows in the transaction only.
-            if self._one is None and self.states.is_unchanged(thing.item)
+            # That one alone is the expected version shows in the transaction only; approving is written in any case.
+            if self._one is None and not self._trust.approves and self.states.is_unchanged(thing.item)
         }
         return Diff(same, self.states.new_texts(thing.item for thing in incoming))
 
@@ -139,18 +144,27 @@ class ItemSteps:
             locked_item(session, self._one.id, self._caller, self._one.expected)
         rows = self.states.rows((thing.item for thing in some), vectors)
         written = upsert(session, org_id, rows, vectors)
+        approved = {self.states.stored[key].id for key in keys if self._trust.approves and key in self.states.stored}
+        changed = settle(session, {each.id for each in written.values()} | approved, self._trust, self._caller)
         if self._one is not None:
             self._one.written = visible_item(session, self._one.id, self._caller)
         unknown = [key for key in keys if key not in written and key not in self.states.stored]
         # Another request wrote the same at the same moment: its ids are used.
         states = {**self.states.stored, **(ItemRepository(session).states(org_id, unknown) if unknown else {})}
-        outcomes = {thing.index: thing.outcome(states.get(thing.key), written.get(thing.key)) for thing in some}
-        if not written:
+        outcomes = {
+            thing.index: with_warning(
+                thing.outcome(states.get(thing.key), written.get(thing.key)), changed, self._trust
+            )
+            for thing in some
+        }
+        if not written and not approved:
             return Stored(outcomes)
         items = Waiting(TOOL_DOCUMENTS, sorted(without_vector(written)), "items")
         of_servers = self._servers.waiting(servers)
         # What servers are found by is said by their tools.
         derive = (
-            partial(self._servers.refresh, server_ids=servers) if any(key.type == "tool" for key in written) else None
+            partial(self._servers.refresh, server_ids=servers)
+            if approved or any(key.type == "tool" for key in written)
+            else None
         )
         return Stored(outcomes, is_news=True, waiting=(items, of_servers), derive=derive)

@@ -124,7 +124,7 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabili
        (SELECT count(*) FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) t
         WHERE t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id))
           AND t.type = 'tool' AND NOT t.is_switched_off
-          AND (t.is_active OR NOT e.is_enabled)
+          AND (t.is_active OR NOT e.is_enabled AND NOT t.is_quarantined)
           AND t.org_id IS NOT DISTINCT FROM e.org_id),
        array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id AND EXISTS (
                  SELECT FROM mcp.tools t WHERE t.server = n.server AND t.org_id IS NOT DISTINCT FROM n.org_id)
@@ -140,7 +140,7 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabili
        (SELECT count(*) FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) t
         WHERE t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id))
           AND t.type = 'tool' AND NOT t.is_switched_off
-          AND (t.is_active OR NOT e.is_enabled)
+          AND (t.is_active OR NOT e.is_enabled AND NOT t.is_quarantined)
           AND t.org_id IS NOT DISTINCT FROM e.org_id),
        array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id AND EXISTS (
                  SELECT FROM mcp.tools t WHERE t.server = n.server AND t.org_id IS NOT DISTINCT FROM n.org_id)
@@ -227,7 +227,7 @@ ORDER BY e.id
 SELECT e.id, t.id, t.name, t.description
 FROM mcp.registry_entities e
 JOIN mcp.tools t ON t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id)) AND t.type = 'tool' AND NOT t.is_switched_off
-    AND (t.is_active OR NOT e.is_enabled) AND t.org_id IS NOT DISTINCT FROM e.org_id
+    AND (t.is_active OR NOT e.is_enabled AND NOT t.is_quarantined) AND t.org_id IS NOT DISTINCT FROM e.org_id
 WHERE e.kind = 'server' AND e.id = ANY (:ids::bigint[])
 ORDER BY t.name COLLATE "C", t.id
 

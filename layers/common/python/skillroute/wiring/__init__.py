@@ -102,10 +102,17 @@ def call_handler(
     from skillroute.calling.invocation import answer_event
 
     parts = parts or Parts(settings or CallFunctionSettings.load())
-    # A second is left for what comes after the call: its place is given back, and the answer is sent.
-    return lambda event, context: answer_event(
-        event, parts.calling.here, lambda: context.get_remaining_time_in_millis() / 1000.0 - 1.0
-    )
+
+    def answer(event: object, context: HasTimeLeft) -> dict[str, Any]:
+        # A second is left for what comes after the call: its place is given back, and the answer is sent.
+        def left_s() -> float:
+            return context.get_remaining_time_in_millis() / 1000.0 - 1.0
+
+        if event == {"see_again": True}:
+            return {"servers": parts.calling.see_servers(left_s)}
+        return dict(answer_event(event, parts.calling.here, left_s))
+
+    return answer
 
 
 def classify_handler(settings: ClassifySettings | None = None, parts: Parts | None = None) -> Consumer:

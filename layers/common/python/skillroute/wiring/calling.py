@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from skillroute.calling.calls import Calls
     from skillroute.calling.in_flight import CallsInFlight
     from skillroute.calling.model import RemoteTools
+    from skillroute.calling.seen import SeeServers
     from skillroute.core.outbound.credentials import Identities
     from skillroute.wiring.use_cases import Parts
 
@@ -64,6 +65,18 @@ class Calling:
             tracing.events,
             tracing.spans,
         )
+
+    @cached_property
+    def see_servers(self) -> SeeServers:
+        from skillroute.calling.model import Limits
+        from skillroute.calling.seen import SeeServers
+        from skillroute.core.settings import TrustSettings
+
+        settings, catalogue = self._settings, self._parts.catalogue
+        limits = Limits(settings.call_timeout_s, settings.call_answer_bytes)
+        every_h = self._parts.of(TrustSettings).see_servers_every_h
+        database, identities = self._parts.database, self.identities
+        return SeeServers(database, catalogue.sync, catalogue.switch, identities, self.remote, limits, every_h)
 
     @cached_property
     def remote(self) -> RemoteTools:

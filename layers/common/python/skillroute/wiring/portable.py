@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from skillroute.agent_skills.portable import PortableAgentSkills
 from skillroute.catalogue.portable import PortableItems, RestoreItems
+from skillroute.catalogue.trust.settle import Trust
 from skillroute.core.portable.export import Export
 from skillroute.core.portable.model import Portable
 from skillroute.core.portable.restore import ImportLines
 from skillroute.core.postgres.database import Database
+from skillroute.core.settings import TrustSettings
 from skillroute.mail.portable import PortableMail, RestoreMail
 from skillroute.mail.sync import MAIL_KINDS
 from skillroute.registry.portable import PortableEntities
@@ -33,10 +35,11 @@ def portable_kinds(core: CoreParts, database: Database) -> list[Portable]:
     Each names only what stands before it.
     """
     writer, skills = core.writer_to(database), ItemDecisions()
+    trust = Trust(core.of(TrustSettings).changed_definitions)
     registry, mail = SyncRegistry(writer, core.known_requests), RestoreMail(core.of_messages(writer))
     return [
         PortableSkills(RestoreSkills(writer)),
-        PortableItems(RestoreItems(writer, RegisteredServers(), skills, core.known_requests), skills),
+        PortableItems(RestoreItems(writer, RegisteredServers(), skills, core.known_requests, trust), skills),
         PortableSuggestions(RestoreSuggestions(writer)),
         # Behind the tools, so that what a server is found by is derived once.
         PortableEntities("server", registry),

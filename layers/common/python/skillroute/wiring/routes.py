@@ -64,6 +64,7 @@ def _catalog(parts: Parts) -> tuple[list[APIRouter], list[object]]:
     from skillroute.access import routes as access
     from skillroute.agent_skills import routes as agent_skills
     from skillroute.catalogue import routes as catalogue
+    from skillroute.catalogue.trust import routes as trust
     from skillroute.core.http import portable_routes, trace_routes
     from skillroute.core.trace.repository import ReadTrace
     from skillroute.identity import routes as identity
@@ -85,7 +86,7 @@ def _catalog(parts: Parts) -> tuple[list[APIRouter], list[object]]:
         parts.rights,
     )
     of_learning = (outcomes, review, states)
-    of_items = (catalogue, registry, identity, published, agent_skills, mail)
+    of_items = (catalogue, trust, registry, identity, published, agent_skills, mail)
     routers = [each.router for each in (*of_items, *of_learning, access, portable_routes, trace_routes)]
     routers.append(identity.open_router)
     return routers, [ReadTrace(parts.database), *(use_case for each in slices for use_case in vars(each).values())]

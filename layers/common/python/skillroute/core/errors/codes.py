@@ -74,6 +74,11 @@ class ErrorCode(StrEnum):
         409,
         "The item's server is disabled: enable the server first.",
     )
+    DEFINITION_CHANGED = (
+        "definition_changed",
+        409,
+        "The item is quarantined: approve its changed definition first.",
+    )
     LOGIN_NOT_POSSIBLE = (
         "login_not_possible",
         409,

@@ -51,6 +51,17 @@ def visible(text: str) -> str:
     return text if text.isascii() else _HIDDEN.sub("", text)
 
 
+def named(text: str) -> str:
+    """Return a text with its invisible characters named.
+
+    Examples
+    --------
+    >>> named("Adds\u200b numbers")
+    'Adds<U+200B> numbers'
+    """
+    return _HIDDEN.sub(lambda found: "".join(f"<U+{ord(each):04X}>" for each in found[0]), text)
+
+
 def visible_json(value: Any) -> Any:
     """Return JSON whose texts are `visible`. Keys stay as they are, for callers send them back."""
     return with_texts(value, visible)

@@ -22,6 +22,7 @@ from skillroute.core.settings.reranking import RerankSettings
 from skillroute.core.settings.search import RankingSettings
 from skillroute.core.settings.skills import SkillMakingSettings
 from skillroute.core.settings.trace import TraceSettings
+from skillroute.core.settings.trust import TrustSettings
 from skillroute.core.settings.web import WebSettings
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "SkillMakingSettings",
     "SkillsSettings",
     "TraceSettings",
+    "TrustSettings",
     "WebSettings",
 ]
 
@@ -86,7 +88,7 @@ class ClassifySettings(CoreSettings, ClassifierSettings):
     """Everything that the classify function reads."""
 
 
-class CatalogSettings(CoreSettings, WebSettings, IdentitySettings, OutboundSettings):
+class CatalogSettings(CoreSettings, WebSettings, IdentitySettings, OutboundSettings, TrustSettings):
     """Everything that the catalog function reads."""
 
 
@@ -104,7 +106,7 @@ class McpSettings(SearchSettings, CallSettings):
     """Everything that the mcp function reads."""
 
 
-class CallFunctionSettings(CoreSettings, CallSettings, IdentitySettings):
+class CallFunctionSettings(CoreSettings, CallSettings, IdentitySettings, TrustSettings):
     """Everything that the call function reads."""
 
 
