@@ -171,13 +171,9 @@ class Client:
         results: list[dict[str, Any]] = _plain(self._call(lambda: self._api.suggestions.review(decisions)))["results"]
         return results
 
-    def use(self, call: Callable[[Any], T]) -> T:
-        """Return what a call returns that is given the client package's `learning`."""
-        return self._call(lambda: call(self._api.learning))
-
-    def servers(self, call: Callable[[Any], T]) -> T:
-        """Return what a call returns that is given the client package's `servers`."""
-        return self._call(lambda: call(self._api.servers))
+    def on(self, resource: str, call: Callable[[Any], T]) -> T:
+        """Return what a call returns that is given a resource of the client package, such as `access` or `servers`."""
+        return self._call(lambda: call(getattr(self._api, resource)))
 
     def put(
         self,

@@ -31,7 +31,7 @@ Hint = Annotated[list[str] | None, typer.Option("--hint", help="read_only, not_r
 def list_rules(url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False) -> None:
     """List the rules that apply: the organisation's, and the deployment's."""
     with client_for(url, token, sign_region) as client:
-        rules = [plain(rule) for rule in client.use(lambda api: api.access.rules())]
+        rules = [plain(rule) for rule in client.on("access", lambda access: access.rules())]
     if as_json:
         print_json(rules)
         return
@@ -60,7 +60,7 @@ def add(
     values = zip(_FIELDS, (role, group, server, tool, skill, hint), strict=True)
     rule = {"name": name, "effect": effect, **{field: given for field, given in values if given}}
     with client_for(url, token, sign_region) as client:
-        written = plain(client.use(lambda api: api.access.create(rule)))
+        written = plain(client.on("access", lambda access: access.create(rule)))
     for warning in written["warnings"]:
         note(warning)
     if as_json:
@@ -75,11 +75,15 @@ def delete(
     url: Url = None,
     token: Token = None,
     sign_region: SignRegion = None,
+    as_json: AsJson = False,
 ) -> None:
     """Delete a rule."""
     with client_for(url, token, sign_region) as client:
-        client.use(lambda api: api.access.delete(rule))
-    print_line(f"rule {rule} is deleted")
+        client.on("access", lambda access: access.delete(rule))
+    if as_json:
+        print_json({"deleted": rule})
+    else:
+        print_line(f"rule {rule} is deleted")
 
 
 @app.command()
@@ -98,7 +102,7 @@ def explain(
     named = {"tool": tool, "server": server, "skill": skill, "org": org}
     asked = {**caller_of(as_), **{name: value for name, value in named.items() if value is not None}}
     with client_for(url, token, sign_region) as client:
-        found = plain(client.use(lambda api: api.access.explain(asked)))
+        found = plain(client.on("access", lambda access: access.explain(asked)))
     if as_json:
         print_json(found)
         return

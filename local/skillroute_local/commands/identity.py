@@ -36,7 +36,7 @@ def show(
 ) -> None:
     """Show how a server lets requests in: where a secret is, never the secret. It needs scope catalog."""
     with client_for(url, token, sign_region) as client:
-        found = plain(client.servers(lambda servers: servers.identity(_id(client, server))))
+        found = plain(client.on("servers", lambda servers: servers.identity(_id(client, server))))
     _show(found, as_json=as_json)
 
 
@@ -64,17 +64,19 @@ def set_(
     settings = {name: value for name, value in said.items() if value is not None}
     with client_for(url, token, sign_region) as client:
         id_ = _id(client, server)
-        found = plain(client.servers(lambda servers: servers.set_identity(id_, kind, **settings)))
+        found = plain(client.on("servers", lambda servers: servers.set_identity(id_, kind, **settings)))
     _show(found, as_json=as_json)
 
 
 @app.command("delete")
-def delete_(server: Server, url: Url = None, token: Token = None, sign_region: SignRegion = None) -> None:
+def delete_(
+    server: Server, url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False
+) -> None:
     """Let requests to a server go without an identity. Logins at it end."""
     with client_for(url, token, sign_region) as client:
         id_ = _id(client, server)
-        client.servers(lambda servers: servers.delete_identity(id_))
-    note(f"requests to server {id_} go without an identity")
+        client.on("servers", lambda servers: servers.delete_identity(id_))
+    _say(f"requests to server {id_} go without an identity", {"server": id_, "kind": "none"}, as_json=as_json)
 
 
 def login(
@@ -85,19 +87,20 @@ def login(
     url: Url = None,
     token: Token = None,
     sign_region: SignRegion = None,
+    as_json: AsJson = False,
 ) -> None:
     """Log in at a server, in a browser; ends when that is done.
 
     The page is yours alone: who finishes it lends you what they log in with. With --config SERVER is a name in a file.
     """
     if config is not None:
-        server_logins.log_in(config, server, scope or (), no_browser=no_browser)
+        server_logins.log_in(config, server, scope or (), no_browser=no_browser, as_json=as_json)
         return
     with client_for(url, token, sign_region) as client:
         id_ = _id(client, server)
         before = _made(client, id_)
-        begun = client.servers(lambda servers: servers.log_in(id_, scopes=scope or None))
-        print_line(begun.authorization_url)
+        begun = client.on("servers", lambda servers: servers.log_in(id_, scopes=scope or None))
+        note(begun.authorization_url) if as_json else print_line(begun.authorization_url)
         if not no_browser and webbrowser.open(begun.authorization_url):
             note("the page is open in your browser; do not pass it on")
         else:
@@ -106,7 +109,7 @@ def login(
             if datetime.now(UTC) > begun.expires_at:
                 raise LocalError("the login was not finished in time: begin it again")
             time.sleep(_LOOK_AGAIN_S)
-    note(f"you are logged in at server {id_}")
+    _say(f"you are logged in at server {id_}", {"server": id_, "is_logged_in": True}, as_json=as_json)
 
 
 def logins(
@@ -131,16 +134,28 @@ def logins(
 
 
 def logout(
-    server: Server, config: Config = None, url: Url = None, token: Token = None, sign_region: SignRegion = None
+    server: Server,
+    config: Config = None,
+    url: Url = None,
+    token: Token = None,
+    sign_region: SignRegion = None,
+    as_json: AsJson = False,
 ) -> None:
     """Delete what you logged in with at a server, and have it taken back where the server does so."""
     if config is not None:
-        server_logins.log_out(config, server)
+        server_logins.log_out(config, server, as_json=as_json)
         return
     with client_for(url, token, sign_region) as client:
         id_ = _id(client, server)
-        client.servers(lambda servers: servers.log_out(id_))
-    note(f"you are logged out of server {id_}")
+        client.on("servers", lambda servers: servers.log_out(id_))
+    _say(f"you are logged out of server {id_}", {"server": id_, "is_logged_in": False}, as_json=as_json)
+
+
+def _say(sentence: str, found: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+    else:
+        note(sentence)
 
 
 def _id(client: Client, server: str) -> int:
@@ -148,7 +163,7 @@ def _id(client: Client, server: str) -> int:
 
 
 def _logins(client: Client) -> list[dict[str, Any]]:
-    return [plain(row) for row in client.servers(lambda servers: list(servers.logins()))]
+    return [plain(row) for row in client.on("servers", lambda servers: list(servers.logins()))]
 
 
 def _made(client: Client, server_id: int) -> str | None:

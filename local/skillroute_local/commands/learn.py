@@ -161,7 +161,7 @@ def forget(
     with client_for(url, token, sign_region) as client:
         found = find(client, kind_of("tool"), tool)
         require_agreement(f"forget all that was learned of {found.name}?", yes=yes, as_json=as_json)
-        done = plain(client.use(lambda use: use.forget(int(found.id))))
+        done = plain(client.on("learning", lambda use: use.forget(int(found.id))))
     if as_json:
         print_json({"id": int(found.id)} | done)
         return
@@ -184,7 +184,7 @@ def _delete(
     asked = f"delete all receipts and outcomes of {caller}, and all that was learned of one caller alone?"
     require_agreement(asked, yes=yes, as_json=as_json)
     with client_for(*at, patient=True) as client:
-        done = plain(client.use(lambda use: use.delete_receipts(caller)))
+        done = plain(client.on("learning", lambda use: use.delete_receipts(caller)))
     if as_json:
         print_json(done)
         return
@@ -196,8 +196,8 @@ def _delete(
 
 def _receipts(client: Client, caller: str | None) -> Iterator[dict[str, Any]]:
     """Yield receipts page by page: together they may be more than fits into memory."""
-    pages = client.use(lambda use: use.receipts(caller=caller, limit=_PAGE).pages())
-    while (page := client.use(lambda _: next(pages, None))) is not None:
+    pages = client.on("learning", lambda use: use.receipts(caller=caller, limit=_PAGE).pages())
+    while (page := client.on("learning", lambda _: next(pages, None))) is not None:
         yield from map(plain, page.items)
 
 

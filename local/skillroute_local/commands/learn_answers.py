@@ -19,7 +19,7 @@ def plain(answer: BaseModel) -> dict[str, Any]:
 
 def page_of(client: Client, name: str, *of: int, **where: int) -> tuple[list[dict[str, Any]], int]:
     """Return a page of a list of use, and how many rows it has in all."""
-    page = client.use(lambda use: getattr(use, name)(*of, **where).first())
+    page = client.on("learning", lambda use: getattr(use, name)(*of, **where).first())
     return [plain(row) for row in page.items], page.total
 
 

@@ -21,7 +21,7 @@ _OFF, _AUTOMATIC = "none", "auto"
 def status(url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False) -> None:
     """Show what is kept of use, which state is live, and the earlier ones. It needs scope skills."""
     with client_for(url, token, sign_region) as client:
-        found = plain(client.use(lambda use: use.status()))
+        found = plain(client.on("learning", lambda use: use.status()))
     if as_json:
         print_json(found)
     else:
@@ -39,7 +39,7 @@ def show(
 ) -> None:
     """Show what a state has learned, tool by tool, and what it changed. It needs scope skills."""
     with client_for(url, token, sign_region) as client:
-        found = plain(client.use(lambda use: use.status()))
+        found = plain(client.on("learning", lambda use: use.status()))
         if state is None and found["live"] is None:
             raise Misused("no state is live: name one of `skillroute learn status`")
         state_id = found["live"]["id"] if state is None else state
@@ -81,10 +81,10 @@ def use(
         raise Misused(f"STATE is the number of a state, {_OFF} or {_AUTOMATIC}: `skillroute learn status` lists them")
     with client_for(url, token, sign_region) as client:
         if state == _AUTOMATIC:
-            found = plain(client.use(lambda use: use.go_on()))
+            found = plain(client.on("learning", lambda use: use.go_on()))
         else:
             state_id = None if state == _OFF else int(state)
-            found = plain(client.use(lambda use: use.switch(state_id)))
+            found = plain(client.on("learning", lambda use: use.switch(state_id)))
     if as_json:
         print_json(found)
     else:

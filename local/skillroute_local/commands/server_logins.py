@@ -27,11 +27,11 @@ Config = Annotated[
 _COLUMNS = tuple(map(Column, ("server", "scopes", "logged in", "expires")))
 
 
-def log_in(config: Path, name: str, scopes: Sequence[str], *, no_browser: bool) -> None:
+def log_in(config: Path, name: str, scopes: Sequence[str], *, no_browser: bool, as_json: bool) -> None:
     """Log in at a server of a file."""
 
     def show(page: str) -> None:
-        print_line(page)
+        note(page) if as_json else print_line(page)
         is_open = not no_browser and webbrowser.open(page)
         note(
             "the page is open in your browser; do not pass it on"
@@ -41,7 +41,10 @@ def log_in(config: Path, name: str, scopes: Sequence[str], *, no_browser: bool) 
 
     login = _browser(show).log_in(_server(config, name), scopes)
     scope = f" ({' '.join(login.scopes)})" if login.scopes else ""
-    note(f"you are logged in at {name}{scope}")
+    if as_json:
+        print_json({"server": name, "is_logged_in": True, "scopes": list(login.scopes)})
+    else:
+        note(f"you are logged in at {name}{scope}")
 
 
 def list_logins(config: Path, *, as_json: bool) -> None:
@@ -68,7 +71,7 @@ def list_logins(config: Path, *, as_json: bool) -> None:
         print_line(f"{config} has no server with a url")
 
 
-def log_out(config: Path, name: str) -> None:
+def log_out(config: Path, name: str, *, as_json: bool) -> None:
     """Delete the login at a server of a file, and have it taken back where the server does so."""
     from skillroute_local.server_logins.store import LoginStore  # noqa: PLC0415
 
@@ -78,7 +81,10 @@ def log_out(config: Path, name: str) -> None:
         raise LocalError(f"you are not logged in at {name}")
     is_taken_back = _browser(lambda _: None).log_out(login)
     left = "" if is_taken_back or login.tokens is None else "; it took no tokens back: they expire by themselves"
-    note(f"you are logged out of {name}{left}")
+    if as_json:
+        print_json({"server": name, "is_logged_in": False, "is_taken_back": bool(is_taken_back)})
+    else:
+        note(f"you are logged out of {name}{left}")
 
 
 def _browser(show: Any) -> BrowserLogin:

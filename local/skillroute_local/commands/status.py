@@ -77,7 +77,7 @@ def status(url: Url = None, token: Token = None, sign_region: SignRegion = None,
 def _learned(client: Client) -> dict[str, Any] | None:
     """Return the state that searches go by. None: there is none, or the caller may not know."""
     try:
-        found = plain(client.use(lambda use: use.status()))
+        found = plain(client.on("learning", lambda use: use.status()))
     except LocalError:
         return None
     live: dict[str, Any] | None = found["live"]

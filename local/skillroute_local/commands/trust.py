@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -25,7 +26,7 @@ _PAGE = 100
 def list_changed(url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False) -> None:
     """List the items whose definitions are not the approved ones."""
     with client_for(url, token, sign_region) as client:
-        found = [plain(each) for each in client.use(lambda api: list(api.trust.changed(limit=_PAGE)))]
+        found = [plain(each) for each in client.on("trust", lambda trust: list(trust.changed(limit=_PAGE)))]
     if as_json:
         print_json(found)
         return
@@ -50,7 +51,7 @@ def show(
 ) -> None:
     """Show how the definition of an item differs from the approved one."""
     with client_for(url, token, sign_region) as client:
-        every = client.use(lambda api: api.trust.changed(limit=_PAGE))
+        every = client.on("trust", lambda trust: trust.changed(limit=_PAGE))
         found = next((plain(each) for each in every if each.id == item), None)
     if found is None:
         raise Misused(f"item {item} is as it was approved, switched off, or not yours: see skillroute trust list")
@@ -64,22 +65,29 @@ def show(
 
 
 @app.command()
-def approve(ids: Ids, url: Url = None, token: Token = None, sign_region: SignRegion = None) -> None:
+def approve(
+    ids: Ids, url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False
+) -> None:
     """Approve items as they are now; what is quarantined is found and called again."""
-    _decide("approve", ids, url, token, sign_region)
+    with client_for(url, token, sign_region) as client:
+        _show_decided(client.on("trust", lambda trust: trust.approve(ids)), as_json=as_json)
 
 
 @app.command()
-def reject(ids: Ids, url: Url = None, token: Token = None, sign_region: SignRegion = None) -> None:
-    """Switch items off whose definitions changed; they stay off until they are approved."""
-    _decide("reject", ids, url, token, sign_region)
-
-
-def _decide(decision: str, ids: list[int], url: str | None, token: str | None, sign_region: str | None) -> None:
+def reject(
+    ids: Ids, url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False
+) -> None:
+    """Switch items off whose definitions changed; they stay off until they are switched on again."""
     with client_for(url, token, sign_region) as client:
-        decided = client.use(lambda api: getattr(api.trust, decision)(ids))
-    for each in decided:
-        print_line(f"{each.id}: {each.status.replace('_', ' ')}")
+        _show_decided(client.on("trust", lambda trust: trust.reject(ids)), as_json=as_json)
+
+
+def _show_decided(decided: Sequence[Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json([plain(each) for each in decided])
+    else:
+        for each in decided:
+            print_line(f"{each.id}: {each.status.replace('_', ' ')}")
     if missing := [each.id for each in decided if each.status == "not_found"]:
         raise Misused(f"no item of yours has the id {', '.join(map(str, missing))}")
 

@@ -82,7 +82,9 @@ def test_the_gateways_way_of_writing_claims_is_read(behind_gateway: FastAPI, sai
     for route, scope in SCOPES.items():
         if scope in {None, Scope.SEARCH}:
             answer = through_gateway(behind_gateway, route, filled(route[1]), vouched(said))
-            assert (route, answer["statusCode"]) == (route, 200)
+            # Without an identity of the server nobody logs in there.
+            expected = 409 if route[1].endswith("/login") else 200
+            assert (route, answer["statusCode"]) == (route, expected)
         else:
             refused = through_gateway(behind_gateway, route, filled(route[1]), vouched(said))
             assert (route, refused["statusCode"]) == (route, 403)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID, uuid4
 
 from skillroute.calling.in_flight import CallsInFlight
 from skillroute.calling.model import (
@@ -45,8 +46,13 @@ _LOOK_S = 1.0
 
 
 _TOO_SLOW = "the tool did not answer in time: it may have done its work all the same"
+_THREADS = 64
+"""Of all calls of a process: what one of them waits for on a thread takes 8 s at most."""
 _LETS_GO_S = 1.5
 """How long a call that is given up may take to say so to its server."""
+
+
+T = TypeVar("T")
 
 
 class _Refused(Exception):
@@ -98,6 +104,7 @@ class CallTool:
         self._remote = remote
         self._in_flight = in_flight
         self._limits = limits
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="calls")
 
     async def __call__(self, call: ToolCall, caller: Caller, progress: Progress | None = None) -> JsonObject:
         """Return the result of a call, in the form of ``tools/call``. Ends when it is cancelled."""
@@ -109,7 +116,7 @@ class CallTool:
     async def _traced(
         self, call: ToolCall, caller: Caller, progress: Progress | None, span: Span | None = None
     ) -> JsonObject:
-        began, outcome = time.perf_counter(), "cancelled"
+        began, outcome = time.perf_counter(), "broken"
         tracing = CallTracing(call, caller)
         result: JsonObject | None = None
         try:
@@ -126,6 +133,9 @@ class CallTool:
             outage.note(error)
             outcome = "unavailable"
             return failed(outage.advice(error))
+        except asyncio.CancelledError:
+            outcome = "cancelled"
+            raise
         finally:
             took_ms = (time.perf_counter() - began) * 1000.0
             count(Metric.CALLS)
@@ -137,7 +147,7 @@ class CallTool:
                 self._spans.describe(span, event, {})
             if self._traces is not None:
                 # Written before the answer goes, also where the caller has gone.
-                await asyncio.shield(asyncio.to_thread(self._traces.record, event))
+                await asyncio.shield(self._in_thread(self._traces.record, event))
             logger.info("call", extra={"tool_id": call.tool_id, "outcome": outcome, "took_ms": round(took_ms, 1)})
 
     async def _answered(
@@ -147,15 +157,15 @@ class CallTool:
         if seconds <= 0:
             raise _Refused(Failure.TIMEOUT, "no time is left for the call: try again")
         ends_at = time.monotonic() + seconds
-        item, target = await asyncio.to_thread(self._found, call, caller, tracing)
-        place = await asyncio.to_thread(self._in_flight.begin, caller, call.key, seconds)
-        if place is None:
-            raise _Refused(
-                "too_many",
-                f"{self._in_flight.most} calls of your organisation are under way, as many as may be: "
-                "try again when one has ended",
-            )
+        item, target = await self._in_thread(self._found, call, caller, tracing)
+        place = uuid4()
         try:
+            if await self._in_thread(self._in_flight.begin, caller, call.key, seconds, place) is None:
+                raise _Refused(
+                    "too_many",
+                    f"{self._in_flight.most} calls of your organisation are under way, as many as may be: "
+                    "try again when one has ended",
+                )
             limits = Limits(max(0.01, ends_at - time.monotonic()), self._limits.answer_bytes)
             asked = asyncio.create_task(self._asked(call, caller, item, target, limits, progress))
             try:
@@ -165,7 +175,11 @@ class CallTool:
                 if asked.cancel():
                     await asyncio.wait({asked}, timeout=_LETS_GO_S)
         finally:
-            await asyncio.shield(asyncio.to_thread(self._make_room, place))
+            await asyncio.shield(self._in_thread(self._make_room, place))
+
+    async def _in_thread(self, work: Callable[..., T], *args: Any) -> T:
+        """Return what work returns that waits for PostgreSQL or an authorization server, on threads of calls alone."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
 
     def _found(self, call: ToolCall, caller: Caller, tracing: CallTracing) -> tuple[Item, Target]:
         """Return the tool and where it is called. Raises `_Refused`, `NotFound` and `DependencyUnavailable`."""
@@ -209,7 +223,7 @@ class CallTool:
                 raise _Refused(
                     Failure.TIMEOUT, "the tool did not answer in time: it may have done its work all the same"
                 )
-            if place is not None and await asyncio.to_thread(self._is_cancelled, place):
+            if place is not None and await self._in_thread(self._is_cancelled, place):
                 raise _Refused(Failure.CANCELLED, "the call was cancelled")
 
     async def _asked(
@@ -219,13 +233,13 @@ class CallTool:
         credentials = Credentials(session_key=_session_key(caller))
         try:
             if target.server is not None:
-                credentials = await asyncio.to_thread(self._identities.credentials, target.server, caller, call.token)
+                credentials = await self._in_thread(self._identities.credentials, target.server, caller, call.token)
             try:
                 return await self._sent(call, item, target, credentials, limits, progress)
             except CallFailed as error:
                 if error.failure is not Failure.UNAUTHORIZED or target.server is None:
                     raise
-                renewed = await asyncio.to_thread(
+                renewed = await self._in_thread(
                     self._identities.renewed, target.server, caller, credentials, error.challenge
                 )
             return await self._sent(call, item, target, renewed, limits, progress)

@@ -26,12 +26,12 @@ class CallsInFlight:
         self._database = database
         self.most = most
 
-    def begin(self, caller: Caller, key: str | None, seconds: float) -> uuid.UUID | None:
+    def begin(self, caller: Caller, key: str | None, seconds: float, id_: uuid.UUID | None = None) -> uuid.UUID | None:
         """Return the id of a call that begins; None where so many of the organisation are under way.
 
         Raises `DatabaseUnavailable`.
         """
-        id_ = uuid.uuid4()
+        id_ = id_ or uuid.uuid4()
         # One statement, that changes nothing where it is refused; one that runs twice is refused, and no call begins.
         [[has_begun]] = self._database.transact(
             lambda session: session.run(

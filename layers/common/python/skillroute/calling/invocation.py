@@ -31,12 +31,12 @@ _THROTTLED = "TooManyRequestsException"
 class CallerOfCall(BaseModel):
     """The caller, as the function that identified it passes it on."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
-    org_id: str | None = None
+    org_id: str | None  # required, so that an event which names it otherwise is nobody's
+    scopes: frozenset[Scope]
     name: str | None = None
     agent: str | None = None
-    scopes: frozenset[Scope] = frozenset()
     roles: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
 
@@ -51,9 +51,12 @@ class CallerOfCall(BaseModel):
 
 
 class CallEvent(BaseModel):
-    """The event of function `call`. Only roles that may invoke the function can send one."""
+    """The event of function `call`. Only roles that may invoke the function can send one.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    While a deployment switches versions, an event may have fields of a newer one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
     caller: CallerOfCall
     tool_id: int = Field(ge=1, le=2**63 - 1)

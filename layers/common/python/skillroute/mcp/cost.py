@@ -59,6 +59,22 @@ def is_call(message: Message) -> bool:
     return message.method == "tools/call" and message.params.get("name") in CALLING
 
 
+def asks_for_call(body: bytes) -> bool:
+    """Return whether a request has a tool of another server called, and so may take long; a batch never counts.
+
+    Examples
+    --------
+    >>> asks_for_call(b'{"jsonrpc": "2.0", "id": 1, "method": "tools\\/call", "params": {"name": "call_tool"}}')
+    True
+    """
+    if body.lstrip()[:1] != b"{":
+        return False
+    try:
+        return is_call(message_of(read_body(body)))
+    except RpcError:
+        return False
+
+
 def units_of(body: bytes) -> float:
     """Return about what a request costs, to choose a thread for it: a long one is not read twice, and taken for heavy.
 
@@ -85,7 +101,10 @@ def check_batch(messages: Iterable[Message]) -> None:
     """
     from skillroute.search.cost import MAX_UNITS  # noqa: PLC0415
 
-    units = sum(cost_of(message) for message in messages)
+    asked = list(messages)
+    if any(is_call(message) for message in asked):
+        raise RpcError(INVALID_REQUEST, "a batch has no tools of other servers called: send each call by itself")
+    units = sum(cost_of(message) for message in asked)
     if units > MAX_UNITS:
         raise RpcError(
             INVALID_REQUEST,

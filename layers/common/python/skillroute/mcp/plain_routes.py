@@ -19,6 +19,7 @@ from skillroute.core.http.auth import Access, bearer_token_of
 from skillroute.core.http.protected_resource import METADATA_PATH, ProtectedResource, metadata_of, url_of
 from skillroute.core.http.time_limit import left_ms_of
 from skillroute.core.time.deadline import Deadline
+from skillroute.mcp.cost import asks_for_call
 from skillroute.mcp.headers import Headers
 from skillroute.mcp.server import McpServer, Reply
 from skillroute.mcp.server_card import CARD_TYPE, server_card
@@ -78,11 +79,6 @@ def response_of(reply: Reply) -> Response:
     if reply.session is not None:
         headers["Mcp-Session-Id"] = reply.session
     return Response(reply.body, reply.status, headers, media_type="application/json" if reply.body else None)
-
-
-def asks_for_call(body: bytes) -> bool:
-    """Return whether a request may have a tool of another server called, at the cost of a look: it may take long."""
-    return b"call_tool" in body and b"tools/call" in body
 
 
 def event_of(message: bytes) -> bytes:

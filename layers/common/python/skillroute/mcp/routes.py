@@ -13,12 +13,11 @@ from skillroute.core.http.docs import BUDGET, IDENTITY
 from skillroute.core.http.lanes import Lanes
 from skillroute.core.http.one_at_a_time import OneAtATime
 from skillroute.core.http.protected_resource import ProtectedResource
-from skillroute.mcp.cost import units_of
+from skillroute.mcp.cost import asks_for_call, units_of
 from skillroute.mcp.plain_routes import (
     CARD_PATHS,
     METADATA_PATHS,
     PATH,
-    asks_for_call,
     get_card,
     message_of,
     metadata_endpoint,

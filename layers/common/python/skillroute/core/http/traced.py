@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CancelScope, CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -131,9 +131,8 @@ class Traced:
             await self._app(exchange.scope, counted, held)
         finally:
             if not exchange.is_over:  # it failed, or its client has gone
-                for event in _events_at_end(exchange, watch):
-                    if watch.events is not None:
-                        watch.events.record(event)
+                with CancelScope(shield=True):
+                    await self._record(watch, exchange)
 
     async def _record(self, watch: Watch, exchange: _Exchange) -> None:
         for event in _events_at_end(exchange, watch):
