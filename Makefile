@@ -110,6 +110,16 @@ test-sam: $(VENV)/.dev ## Build, then call every route and trigger under sam loc
 test-mcp-1: $(VENV)/.dev .venv-mcp-1/.installed ## Let the last 1.x of the official MCP client, in an environment of its own, ask a running Skillroute
 	@SKILLROUTE_MCP_1_PYTHON=$(abspath .venv-mcp-1/bin/python) $(BIN)/python -m pytest tests/e2e/test_mcp.py -k last_client
 
+.venv-registry-servers/.installed: locks/registry-servers.lock
+	@test -x .venv-registry-servers/bin/python || $(PYTHON) -m venv .venv-registry-servers
+	@.venv-registry-servers/bin/python $(LOCKED) $<
+	@touch $@
+
+.PHONY: test-company
+test-company: $(VENV)/.dev .venv-registry-servers/.installed $(RESULTS)/npm/.installed ## Let the roles of a company find and call tools of servers of PyPI and npm: needs npm
+	@SKILLROUTE_REGISTRY_SERVERS=$(abspath .venv-registry-servers/bin):$(abspath $(RESULTS)/npm/node_modules/.bin) \
+	  $(BIN)/python -m pytest tests/e2e/test_company.py -k registries
+
 .PHONY: test-wheel
 test-wheel: $(VENV)/.dev ## Build both wheels, install them into fresh environments and use them: needs a package registry
 	@$(BIN)/python -m pytest tests/wheel -m wheel -vv

@@ -27,6 +27,7 @@ LOCKED: dict[str, list[str]] = {
     "adapters": ["clients/python/pyproject.toml", "--extra", "adapters-test", "locks/build.in"],
     "mcp-1": ["locks/mcp-1.in"],
     "peers": ["locks/peers.in"],
+    "registry-servers": ["locks/registry-servers.in"],
     "sam": ["locks/sam.in"],
 }
 """What each lock is of, in the order in which they are resolved."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from skillroute.calling.model import CallFailed, Endpoint, Failure, JsonObject, Operation, Progress
 from skillroute.calling.tool_call import ToolCall
 from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.outbound.credentials import Credentials, ServerRef
 
 from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes, LogRecords
@@ -241,6 +245,36 @@ def test_refused_credentials_are_renewed_once(
     assert call(system, id_, ANN, token="of-the-door") == DONE
     assert [asked.headers["Authorization"] for asked in servers.asked] == ["Bearer old", "Bearer new"]
     assert identities.passed_on == ["of-the-door"]
+
+
+def test_an_organisation_whose_identity_provider_hangs_delays_no_other(
+    database_url: str, edge_indexes: EdgeIndexes
+) -> None:
+    all_hang, goes_on, asking = threading.Event(), threading.Event(), itertools.count(1)
+
+    class Hanging(KnownIdentities):
+        def credentials(self, server: ServerRef, caller: Caller, token: str | None) -> Credentials:
+            if caller.org_id == "acme":
+                if next(asking) == 40:
+                    all_hang.set()
+                goes_on.wait(60)
+            return super().credentials(server, caller, token)
+
+    with (
+        lent_system(database_url, edge_indexes, calls="one", call_in_flight=40, call_timeout_s=10) as system,
+        ThreadPoolExecutor(40) as agents,
+    ):
+        behind(system)
+        vars(system.parts.calling).update(identities=Hanging())
+        make, asked = system.parts.calling.here, ToolCall(callable_tool(system), {})
+        try:
+            hanging = [agents.submit(make, asked, ANN) for _ in range(40)]
+            assert all_hang.wait(60)
+            answer, ended = make(asked, of_org("globex")), [each for each in hanging if each.done()]
+        finally:
+            goes_on.set()
+        assert (answer, ended) == (DONE, [])
+        assert all(each.result() == DONE for each in hanging)
 
 
 def test_who_is_not_logged_in_is_shown_where(

@@ -1,11 +1,11 @@
-"""Calls as the agents' door has them made: in this process, on an event loop that keeps connections between calls."""
+"""Calls as the agents' door has them made: in this process, on an event loop of their own."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Protocol
 
 from skillroute.calling.call import CallTool
@@ -16,6 +16,10 @@ from skillroute.core.caller import Caller
 
 _LOOK_S = 0.2
 """How often a call looks whether its client has gone."""
+_THREADS = 200
+"""More than the calls of several organisations need: what lets a caller in is looked up on threads, for as long as an
+identity provider takes. With asyncio's default, four more than there are processors, few such calls stopped all others.
+"""
 
 
 class Calls(Protocol):
@@ -79,6 +83,7 @@ class CallsHere:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
+                self._loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="calls"))
                 # A daemon: a call that hangs must not keep the process from its end.
                 threading.Thread(target=self._loop.run_forever, name="calls", daemon=True).start()
             return self._loop
