@@ -19,8 +19,8 @@ BY_CURSOR = {"/api/v1/learning/receipts"}
 
 SHORT = {
     *("/api/v1/search/skills", "/api/v1/search/tools", "/api/v1/tools/{item_id}/skills"),
-    # Few rules; events by the place that they are read from; and logins, which need an authorization server.
-    *("/api/v1/access/rules", "/api/v1/trace", "/api/v1/logins"),
+    # Few rules; events by the place that they are read from; and what `fill` has none of.
+    *("/api/v1/access/rules", "/api/v1/trace", "/api/v1/logins", "/api/v1/trust/changed"),
 }
 """Lists without pages: they have 50 rows at most, and are bounded by what a row may have."""
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from skillroute.calling.in_flight import CallsInFlight
@@ -46,13 +45,8 @@ _LOOK_S = 1.0
 
 
 _TOO_SLOW = "the tool did not answer in time: it may have done its work all the same"
-_THREADS = 64
-"""Of all calls of a process: what one of them waits for on a thread takes 8 s at most."""
 _LETS_GO_S = 1.5
 """How long a call that is given up may take to say so to its server."""
-
-
-T = TypeVar("T")
 
 
 class _Refused(Exception):
@@ -104,7 +98,6 @@ class CallTool:
         self._remote = remote
         self._in_flight = in_flight
         self._limits = limits
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="calls")
 
     async def __call__(self, call: ToolCall, caller: Caller, progress: Progress | None = None) -> JsonObject:
         """Return the result of a call, in the form of ``tools/call``. Ends when it is cancelled."""
@@ -147,7 +140,7 @@ class CallTool:
                 self._spans.describe(span, event, {})
             if self._traces is not None:
                 # Written before the answer goes, also where the caller has gone.
-                await asyncio.shield(self._in_thread(self._traces.record, event))
+                await asyncio.shield(asyncio.to_thread(self._traces.record, event))
             logger.info("call", extra={"tool_id": call.tool_id, "outcome": outcome, "took_ms": round(took_ms, 1)})
 
     async def _answered(
@@ -157,10 +150,10 @@ class CallTool:
         if seconds <= 0:
             raise _Refused(Failure.TIMEOUT, "no time is left for the call: try again")
         ends_at = time.monotonic() + seconds
-        item, target = await self._in_thread(self._found, call, caller, tracing)
+        item, target = await asyncio.to_thread(self._found, call, caller, tracing)
         place = uuid4()
         try:
-            if await self._in_thread(self._in_flight.begin, caller, call.key, seconds, place) is None:
+            if await asyncio.to_thread(self._in_flight.begin, caller, call.key, seconds, place) is None:
                 raise _Refused(
                     "too_many",
                     f"{self._in_flight.most} calls of your organisation are under way, as many as may be: "
@@ -175,11 +168,7 @@ class CallTool:
                 if asked.cancel():
                     await asyncio.wait({asked}, timeout=_LETS_GO_S)
         finally:
-            await asyncio.shield(self._in_thread(self._make_room, place))
-
-    async def _in_thread(self, work: Callable[..., T], *args: Any) -> T:
-        """Return what work returns that waits for PostgreSQL or an authorization server, on threads of calls alone."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
+            await asyncio.shield(asyncio.to_thread(self._make_room, place))
 
     def _found(self, call: ToolCall, caller: Caller, tracing: CallTracing) -> tuple[Item, Target]:
         """Return the tool and where it is called. Raises `_Refused`, `NotFound` and `DependencyUnavailable`."""
@@ -223,7 +212,7 @@ class CallTool:
                 raise _Refused(
                     Failure.TIMEOUT, "the tool did not answer in time: it may have done its work all the same"
                 )
-            if place is not None and await self._in_thread(self._is_cancelled, place):
+            if place is not None and await asyncio.to_thread(self._is_cancelled, place):
                 raise _Refused(Failure.CANCELLED, "the call was cancelled")
 
     async def _asked(
@@ -233,13 +222,13 @@ class CallTool:
         credentials = Credentials(session_key=_session_key(caller))
         try:
             if target.server is not None:
-                credentials = await self._in_thread(self._identities.credentials, target.server, caller, call.token)
+                credentials = await asyncio.to_thread(self._identities.credentials, target.server, caller, call.token)
             try:
                 return await self._sent(call, item, target, credentials, limits, progress)
             except CallFailed as error:
                 if error.failure is not Failure.UNAUTHORIZED or target.server is None:
                     raise
-                renewed = await self._in_thread(
+                renewed = await asyncio.to_thread(
                     self._identities.renewed, target.server, caller, credentials, error.challenge
                 )
             return await self._sent(call, item, target, renewed, limits, progress)

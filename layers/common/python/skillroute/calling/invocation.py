@@ -33,7 +33,7 @@ class CallerOfCall(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
-    org_id: str | None  # required, so that an event which names it otherwise is nobody's
+    org_id: str | None  # required: an event that names it otherwise must not become a global caller's
     scopes: frozenset[Scope]
     name: str | None = None
     agent: str | None = None
