@@ -54,7 +54,7 @@ def delete_access_rule(rule_id: RuleId, caller: AsKeeper, manage: Manage) -> Non
     manage.delete(rule_id, caller)
 
 
-@router.post("/explain", summary="Explain what a caller may find and call")
+@router.post("/explain", summary="Explain what a caller may find and call", responses=NOT_FOUND)
 def explain_access(
     body: ExplainAccessBody, caller: AsKeeper, explain: Annotated[ExplainAccess, given(ExplainAccess)]
 ) -> AccessExplained:
