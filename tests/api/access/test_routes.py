@@ -16,6 +16,7 @@ from skillroute_local.gateway import body_sent, http_event, with_claims
 from tests.api.tokens import JWT, as_gateway_says
 from tests.api.tokens import claims as good_claims
 from tests.builders import System, of_org
+from tests.doubles import proposing
 
 RULES = "/api/v1/access/rules"
 VOUCHED = as_gateway_says(good_claims(scope=None, sub=None))
@@ -128,6 +129,26 @@ def test_a_denied_skill_and_a_denied_server_are_not_there(ask: Ask) -> None:
     _, searched = ask(ANALYST, "POST", "/api/v1/search/registry", {"query": "files"})
     assert "/files" not in json.dumps(searched)
     assert found(ask, ANALYST) == {"own"}
+
+
+def test_another_spelling_of_a_server_is_no_way_around_a_rule(ask: Ask, system: System) -> None:
+    [id_] = system.put("merge", server="GITHUB", description="Merges an issue.")
+    rule(ask, "deny", servers=["github"])
+    assert found(ask, ANALYST) == {"read_file", "plan", "own"}
+    assert ask(ANALYST, "GET", f"/api/v1/tools/{id_}")[0] == 404
+
+
+def test_suggestions_for_denied_tools_are_not_there(ask: Ask, system: System) -> None:
+    [id_] = system.put("fork", server="github")
+    system.classifier.answers["fork"] = proposing("Forks")
+    system.classify(id_)
+    _, before = ask(ANALYST, "GET", "/api/v1/skills/suggestions")
+    assert "fork" in json.dumps(before)
+    rule(ask, "deny", servers=["github"])
+    for path in ("", "/groups"):
+        status, after = ask(ANALYST, "GET", f"/api/v1/skills/suggestions{path}")
+        assert (status, "fork" in json.dumps(after)) == (200, False)
+    assert "fork" in json.dumps(ask(KEEPER, "GET", "/api/v1/skills/suggestions")[1])
 
 
 def test_agents_are_told_of_what_they_may_call_alone(ask: Ask) -> None:
