@@ -162,6 +162,29 @@ def test_agents_are_told_of_what_they_may_call_alone(ask: Ask) -> None:
     assert "repositories" not in told()
 
 
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("prompts/list", {}),
+        ("resources/list", {}),
+        ("tools/list", {}),
+        ("tools/call", {"name": "list_tool_groups", "arguments": {}}),
+    ],
+)
+def test_no_list_for_agents_shows_what_is_denied(ask: Ask, method: str, params: dict[str, Any]) -> None:
+    def told(caller: dict[str, str]) -> str:
+        asked = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return json.dumps(ask(caller, "POST", "/mcp", asked)[1])
+
+    word = "plan" if method == "prompts/list" else "repositories"
+    other_before = told(OTHER)
+    assert word in told(ANALYST)
+    rule(ask, "deny", servers=["files"])
+    rule(ask, "deny", skills=["repositories"])
+    assert word not in told(ANALYST)
+    assert told(OTHER) == other_before
+
+
 def test_the_deployments_rules_apply_to_all_and_are_its_own_to_change(ask: Ask) -> None:
     operator = {"sub": "op", "scope": "admin"}
     id_ = rule(ask, "deny", operator, servers=["github"])
