@@ -44,6 +44,8 @@ class TokenForm:
     audience: str = LOCAL_AUDIENCE
     org_claim: str = "org_id"
     agent_claim: str = "agent"
+    roles_claim: str = "roles"
+    groups_claim: str = "groups"
     scope_prefix: str = ""
     require_org: str = "false"
 
@@ -55,6 +57,8 @@ class TokenForm:
             "audience": os.environ.get("SKILLROUTE_JWT_AUDIENCE", "").split(",")[0].strip(),
             "org_claim": os.environ.get("SKILLROUTE_JWT_ORG_CLAIM"),
             "agent_claim": os.environ.get("SKILLROUTE_JWT_AGENT_CLAIM"),
+            "roles_claim": os.environ.get("SKILLROUTE_JWT_ROLES_CLAIM"),
+            "groups_claim": os.environ.get("SKILLROUTE_JWT_GROUPS_CLAIM"),
             "scope_prefix": os.environ.get("SKILLROUTE_JWT_SCOPE_PREFIX"),
             "require_org": os.environ.get("SKILLROUTE_JWT_REQUIRE_ORG"),
         }
@@ -101,6 +105,8 @@ class TokenKey:
         subject: str,
         expires_in_s: int,
         agent: str | None = None,
+        roles: Iterable[str] = (),
+        groups: Iterable[str] = (),
     ) -> str:
         """Return a token that is good from now on, for `expires_in_s` seconds."""
         now = int(time.time())
@@ -118,6 +124,9 @@ class TokenKey:
             claims[form.org_claim] = org
         if agent:
             claims[form.agent_claim] = agent
+        for claim, names in ((form.roles_claim, list(roles)), (form.groups_claim, list(groups))):
+            if names:
+                claims[claim] = names
         return jwt.encode(claims, self._key, algorithm=_ALGORITHM, headers={"kid": self._kid})
 
 

@@ -23,6 +23,14 @@ def token(
     agent: Annotated[
         str | None, typer.Option(help="The mail agent that the caller speaks for: it sees the mail of its projects.")
     ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(help="A role of the caller, for rules of access; can be repeated.", show_default=False),
+    ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="A group of the caller, for rules of access; can be repeated.", show_default=False),
+    ] = None,
     subject: Annotated[str, typer.Option(help="Who the caller is, for the record of who decided.")] = "somebody",
     expires_in: Annotated[
         int, typer.Option(help="Seconds until it expires; a negative number makes one that has expired.")
@@ -34,8 +42,9 @@ def token(
 
     It is good for the Skillroute that runs here with SKILLROUTE_AUTH=jwt, and wherever SKILLROUTE_JWT_KEYS holds what
     --jwks prints (`sam local`). The private key is made on first use and stays in SKILLROUTE_HOME. Issuer, audience,
-    scope prefix and the claims of organisation and agent are those of the running Skillroute, unless
-    SKILLROUTE_JWT_ISSUER, _AUDIENCE, _SCOPE_PREFIX, _ORG_CLAIM and _AGENT_CLAIM say otherwise.
+    scope prefix and the claims of organisation, agent, roles and groups are those of the running Skillroute, unless
+    SKILLROUTE_JWT_ISSUER, _AUDIENCE, _SCOPE_PREFIX, _ORG_CLAIM, _AGENT_CLAIM, _ROLES_CLAIM and _GROUPS_CLAIM say
+    otherwise.
 
     Example: curl -H "authorization: Bearer $(skillroute token --scope search)" http://localhost:3000/api/v1/tools
     """
@@ -47,7 +56,16 @@ def token(
         sys.stdout.write(key.key_set() + "\n")
         return
     scopes = list(dict.fromkeys(scope or [Scope.SEARCH]))
-    made = key.sign(form_here(home), scopes, org=org, agent=agent, subject=subject, expires_in_s=expires_in)
+    made = key.sign(
+        form_here(home),
+        scopes,
+        org=org,
+        agent=agent,
+        roles=role or (),
+        groups=group or (),
+        subject=subject,
+        expires_in_s=expires_in,
+    )
     if as_json:
         print_json({"token": made, "expires_in_s": expires_in})
     else:

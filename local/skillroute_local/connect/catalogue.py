@@ -226,6 +226,7 @@ def _record(key: str, item: IncomingItem, vector: Vector | None) -> IndexRecord:
         "content_hash": item.content_hash,
         "skill_keys": [],
         "primary_skill_key": None,
+        "rule_servers": sorted(facts.servers),
         "rule_names": sorted(facts.names),
         "hints": sorted(facts.hints),
     }

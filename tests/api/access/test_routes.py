@@ -16,6 +16,7 @@ from skillroute_local.gateway import body_sent, http_event, with_claims
 from tests.api.tokens import JWT, as_gateway_says
 from tests.api.tokens import claims as good_claims
 from tests.builders import System, of_org
+from tests.doubles import proposing
 
 RULES = "/api/v1/access/rules"
 VOUCHED = as_gateway_says(good_claims(scope=None, sub=None))
@@ -130,6 +131,26 @@ def test_a_denied_skill_and_a_denied_server_are_not_there(ask: Ask) -> None:
     assert found(ask, ANALYST) == {"own"}
 
 
+def test_another_spelling_of_a_server_is_no_way_around_a_rule(ask: Ask, system: System) -> None:
+    [id_] = system.put("merge", server="GITHUB", description="Merges an issue.")
+    rule(ask, "deny", servers=["github"])
+    assert found(ask, ANALYST) == {"read_file", "plan", "own"}
+    assert ask(ANALYST, "GET", f"/api/v1/tools/{id_}")[0] == 404
+
+
+def test_suggestions_for_denied_tools_are_not_there(ask: Ask, system: System) -> None:
+    [id_] = system.put("fork", server="github")
+    system.classifier.answers["fork"] = proposing("Forks")
+    system.classify(id_)
+    _, before = ask(ANALYST, "GET", "/api/v1/skills/suggestions")
+    assert "fork" in json.dumps(before)
+    rule(ask, "deny", servers=["github"])
+    for path in ("", "/groups"):
+        status, after = ask(ANALYST, "GET", f"/api/v1/skills/suggestions{path}")
+        assert (status, "fork" in json.dumps(after)) == (200, False)
+    assert "fork" in json.dumps(ask(KEEPER, "GET", "/api/v1/skills/suggestions")[1])
+
+
 def test_agents_are_told_of_what_they_may_call_alone(ask: Ask) -> None:
     def told() -> str:
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -139,6 +160,29 @@ def test_agents_are_told_of_what_they_may_call_alone(ask: Ask) -> None:
     rule(ask, "allow", roles=["analyst"], servers=["files"])
     rule(ask, "deny", skills=["repositories"])
     assert "repositories" not in told()
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("prompts/list", {}),
+        ("resources/list", {}),
+        ("tools/list", {}),
+        ("tools/call", {"name": "list_tool_groups", "arguments": {}}),
+    ],
+)
+def test_no_list_for_agents_shows_what_is_denied(ask: Ask, method: str, params: dict[str, Any]) -> None:
+    def told(caller: dict[str, str]) -> str:
+        asked = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return json.dumps(ask(caller, "POST", "/mcp", asked)[1])
+
+    word = "plan" if method == "prompts/list" else "repositories"
+    other_before = told(OTHER)
+    assert word in told(ANALYST)
+    rule(ask, "deny", servers=["files"])
+    rule(ask, "deny", skills=["repositories"])
+    assert word not in told(ANALYST)
+    assert told(OTHER) == other_before
 
 
 def test_the_deployments_rules_apply_to_all_and_are_its_own_to_change(ask: Ask) -> None:

@@ -19,7 +19,16 @@ from typer.testing import CliRunner
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    for name in ("ISSUER", "AUDIENCE", "SCOPE_PREFIX", "ORG_CLAIM", "AGENT_CLAIM", "REQUIRE_ORG"):
+    for name in (
+        "ISSUER",
+        "AUDIENCE",
+        "SCOPE_PREFIX",
+        "ORG_CLAIM",
+        "AGENT_CLAIM",
+        "ROLES_CLAIM",
+        "GROUPS_CLAIM",
+        "REQUIRE_ORG",
+    ):
         monkeypatch.delenv(f"SKILLROUTE_JWT_{name}", raising=False)
     monkeypatch.setenv("SKILLROUTE_HOME", str(tmp_path))
     return Home.from_environment()
@@ -52,3 +61,10 @@ def test_the_claim_is_called_as_both_sides_say(home: Home, monkeypatch: pytest.M
     monkeypatch.setenv("SKILLROUTE_JWT_AGENT_CLAIM", "mail_agent")
     assert caller(home, "--agent", "BlueLake", "--org", "acme", jwt_agent_claim="mail_agent").agent == "BlueLake"
     assert caller(home, "--agent", "BlueLake", "--org", "acme", jwt_agent_claim="agent").agent is None
+
+
+def test_roles_and_groups_are_in_the_claims_that_the_settings_name(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKILLROUTE_JWT_GROUPS_CLAIM", "cognito:groups")
+    named = ("--role", "analyst", "--role", "boss", "--group", "eng", "--org", "acme")
+    made = caller(home, *named, jwt_groups_claim="cognito:groups")
+    assert (made.roles, made.groups) == (frozenset({"analyst", "boss"}), frozenset({"eng"}))

@@ -33,7 +33,7 @@ from skillroute_local.connect.memory_index import MemoryIndex
 from tests.builders import System
 from tests.searched_documents import search_in
 
-SERVERS = ["github", "files", "io.acme/mail", "/odd"]
+SERVERS = ["github", "files", "io.acme/mail", "/odd", "GitHub", "Elsewhere", "post"]
 NAMES = ["list", "delete", "a/b", "send"]
 SKILLS = ["code", "post"]
 ROLES, GROUPS = ["analyst", "boss"], ["eng", "ops"]
@@ -60,8 +60,8 @@ rules = st.builds(
     groups=some(GROUPS, 1),
     about=st.builds(
         About,
-        servers=some(["github", "files", "io.acme/mail", "odd", "none"]),
-        tools=some([*NAMES, "github/list", "odd/send", "files/a/b", "none"]),
+        servers=some(["github", "files", "io.acme/mail", "odd", "elsewhere", "post", "post-office", "none"]),
+        tools=some([*NAMES, "github/list", "odd/send", "files/a/b", "elsewhere/send", "post-office/list", "none"]),
         skills=some([*SKILLS, "none"], 1),
         hints=some(list(HINTS), 1),
     ),
@@ -81,6 +81,7 @@ class World:
 
     system: System
     indexes: dict[str, Any]
+    registered_as: dict[int, list[str]]
 
 
 @pytest.fixture
@@ -104,6 +105,8 @@ def world(system: System) -> Iterator[World]:
         keeper = Caller(org_id=org, scopes=frozenset({Scope.ADMIN}))
         system.put_server(f"/{SERVERS[0]}", caller=keeper)
         system.put_server("/elsewhere", caller=keeper, name="files")
+        system.put_server("/post", caller=keeper, name="letters")
+        system.put_server("/post", caller=keeper, name="post-office")  # called another name since
     search_in(system.pool)
     with system.replica.current() as edge:
         memory = MemoryIndex()
@@ -112,7 +115,16 @@ def world(system: System) -> Iterator[World]:
             payloads = edge.payloads(collection, keys)
             memory.upsert(collection, [IndexRecord(key, None, "text", payloads[key]) for key in keys])
         stored = PostgresIndex(system.pool, system.embedder.model)
-        yield World(system, {"edge": edge, "memory": memory, "postgres": stored})
+        registered_as = system.pool.read(
+            lambda session: {
+                item.id: ItemRepository(session).rule_servers(item)
+                for org in ORGS
+                for item in ItemRepository(session).page(ItemFilter(), org, limit=1000, offset=0, rights=EVERYTHING)[0]
+            }
+        )
+        assert {"github", "GitHub"} <= {name for names in registered_as.values() for name in names}
+        assert ["post", "post", "post-office"] in registered_as.values()
+        yield World(system, {"edge": edge, "memory": memory, "postgres": stored}, registered_as)
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -135,7 +147,7 @@ def test_what_is_found_is_what_is_listed_and_what_may_be_called(
     items, _ = read(
         lambda session: ItemRepository(session).page(ItemFilter(), org, limit=1000, offset=0, rights=EVERYTHING)
     )
-    callable_ = {item.id for item in items if rights.allows(facts_of_item(item)).allowed}
+    callable_ = {item.id for item in items if rights.allows(facts_of_item(item, world.registered_as[item.id])).allowed}
 
     # THEN reads list these, count these, and searches in any index find these
     listed, total = read(

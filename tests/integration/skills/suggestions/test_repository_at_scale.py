@@ -10,6 +10,7 @@ import pytest
 from pg8000.native import to_statement
 from skillroute.core.postgres.pool import Pool
 from skillroute.core.postgres.queries import plan_cache_mode, statement
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.skills.suggestions.model import SuggestionStatus
 from skillroute.skills.suggestions.repository import SuggestionRepository
 
@@ -18,7 +19,7 @@ from tests.integration.rows import Sql, connected
 PENDING = 5_000
 _OF = {"org_id": "'acme'", "status": "'pending'", "limit": "100", "offset": "0", "name": "NULL"}
 _OF |= {"sort": "'id'", "is_descending": "false", "after_id": "NULL", "after_text": "NULL", "after_time": "NULL"}
-_OF |= {"updated_since": "NULL"}
+_OF |= {"updated_since": "NULL", "rights": "NULL"}
 
 
 @pytest.fixture
@@ -62,10 +63,14 @@ def test_groups_and_pages_are_read_by_an_index(filled: Sql) -> None:
 def test_the_largest_group_comes_first_of_all_pages(filled: Sql, fresh_database_url: str) -> None:
     with closing(Pool(fresh_database_url)) as database:
         groups, total = database.read(
-            lambda s: SuggestionRepository(s).groups(SuggestionStatus.PENDING, "acme", limit=1000, offset=0)
+            lambda s: SuggestionRepository(s).groups(
+                SuggestionStatus.PENDING, "acme", limit=1000, offset=0, rights=EVERYTHING
+            )
         )
         rest, again = database.read(
-            lambda s: SuggestionRepository(s).groups(SuggestionStatus.PENDING, "acme", limit=1000, offset=1000)
+            lambda s: SuggestionRepository(s).groups(
+                SuggestionStatus.PENDING, "acme", limit=1000, offset=1000, rights=EVERYTHING
+            )
         )
     assert total == again == 1201
     assert (groups[0].suggested_name, groups[0].count) == ("Video", 285)

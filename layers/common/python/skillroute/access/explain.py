@@ -89,7 +89,7 @@ def _explained(session: Session, asked: Asked, org_id: str | None) -> Explained:
         item = ItemRepository(session).get(item_id, org_id, rights=EVERYTHING)
         if item is None:
             raise not_found("item", item_id)
-        facts = facts_of_item(item)
+        facts = facts_of_item(item, ItemRepository(session).rule_servers(item))
         called = f"{item.content.key.server}/{item.content.key.name}".removeprefix("/")
         return _of(asked, rights, rights.allows(facts), lambda rule: rule.covers(facts), f"tool {called}")
     if asked.server is not None:

@@ -25,6 +25,7 @@ from skillroute.calling.traced import CallTracing
 from skillroute.catalogue.access import visible_item
 from skillroute.catalogue.facts import facts_of_item
 from skillroute.catalogue.model import Item
+from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.caller import Caller
 from skillroute.core.errors import outage
 from skillroute.core.errors.model import DependencyUnavailable, NotFound
@@ -177,7 +178,7 @@ class CallTool:
         item = self._database.read(lambda session: visible_item(session, call.tool_id, organisation))
         kind, name = item.content.key.type, item.content.key.name
         tracing.found(name, item.content.key.server)
-        if not self._rights_of(caller).allows(facts_of_item(item)).allowed:
+        if not self._may_call(item, self._rights_of(caller)):
             raise _Refused("denied", _unknown(call))
         if item.is_quarantined:
             raise _Refused(
@@ -199,6 +200,12 @@ class CallTool:
             return item, self._servers.target(item, caller)
         except NotCallable as error:
             raise _Refused("not_callable", f"{name!r} cannot be called from here: {error}") from None
+
+    def _may_call(self, item: Item, rights: Rights) -> bool:
+        if not rights.are_limited:
+            return True
+        servers = self._database.read(lambda session: ItemRepository(session).rule_servers(item))
+        return rights.allows(facts_of_item(item, servers)).allowed
 
     async def _ended_or_cancelled(self, asked: asyncio.Task[JsonObject], place: UUID | None, ends_at: float) -> None:
         """Wait for a call until its end. Raises `_Refused` where it takes too long, or its caller takes it back."""

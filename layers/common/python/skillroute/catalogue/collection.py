@@ -7,6 +7,6 @@ TOOL_DOCUMENTS = COLLECTION = Collection(
     CountedAs(1, "items", "items", verified_field="tools"),
     place=2,
     short="tools",
-    filtered_by=("type", "server", "skill_keys", "name_key", "rule_names", "hints"),
+    filtered_by=("type", "server", "skill_keys", "name_key", "rule_servers", "rule_names", "hints"),
     remembered_bytes=28 * 1024 * 1024,
 )

@@ -183,6 +183,9 @@ WHERE (:type::text IS NULL OR t.type = :type::text)
         JOIN mcp.skills_seen_by(:org_id::text, :rights::jsonb) c ON c.key = a.skill_key AND c.is_active
         WHERE a.tool_id = t.id AND c.id = ANY (string_to_array(:skill_id::text, ',')) AND (c.org_id IS NULL OR c.org_id = t.org_id)))
 
+-- name: rule_servers
+SELECT mcp.rule_servers(:org_id::text, :server::text)
+
 -- name: item_counts
 SELECT type, count(*) FROM mcp.items_seen_by(:org_id::text, :rights::jsonb) WHERE is_active GROUP BY type ORDER BY type
 

@@ -191,6 +191,11 @@ class ItemRepository:
         rows = self._run("list_items", **conditions, limit=limit, offset=offset, max_bytes=PAGE_BYTES)
         return Listed([to_item(row) for row in rows], total, behind - offset)
 
+    def rule_servers(self, item: Item) -> list[str]:
+        """Return the names that rules may have for the server of an item, those of the registered one among them."""
+        names: list[str] = self._run("rule_servers", org_id=item.org_id, server=item.content.key.server)[0][0]
+        return names
+
     def counts(
         self,
         org_id: str | None,

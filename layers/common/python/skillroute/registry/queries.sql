@@ -75,7 +75,7 @@ SELECT entity_id, server FROM mcp.named_servers WHERE entity_id = ANY (:ids::big
 -- name: ambiguous_names
 SELECT k.entity_id, n.server,
        (SELECT array_agg(e.path ORDER BY e.path COLLATE "C") FROM mcp.server_keys o
-        JOIN mcp.registry_entities e ON e.id = o.entity_id
+        JOIN mcp.entities_seen_by(:org_id::text, :rights::jsonb) e ON e.id = o.entity_id
         WHERE o.key = n.key AND o.org_id IS NOT DISTINCT FROM n.org_id)
 FROM mcp.server_keys k
 JOIN mcp.named_servers n ON n.key = k.key AND n.org_id IS NOT DISTINCT FROM k.org_id AND n.is_ambiguous

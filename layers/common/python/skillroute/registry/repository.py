@@ -150,11 +150,18 @@ class RegistryRepository:
             found.setdefault(entity_id, []).append(name)
         return found
 
-    def ambiguous_names(self, server_ids: Sequence[int]) -> dict[int, list[AmbiguousName]]:
-        """Return the names of items that may mean these servers or others, and so mean none."""
+    def ambiguous_names(
+        self, server_ids: Sequence[int], org_id: str | None, *, rights: Rights
+    ) -> dict[int, list[AmbiguousName]]:
+        """Return the names of items that may mean these servers or others, and so mean none.
+
+        Of the servers those are named that a caller of the organisation with these rights sees.
+        """
         found: dict[int, list[AmbiguousName]] = {}
-        for entity_id, name, paths in self._run("ambiguous_names", ids=list(server_ids)):
-            found.setdefault(entity_id, []).append(AmbiguousName(name, tuple(paths)))
+        for entity_id, name, paths in self._run(
+            "ambiguous_names", ids=list(server_ids), org_id=org_id, rights=rights.as_json()
+        ):
+            found.setdefault(entity_id, []).append(AmbiguousName(name, tuple(paths or ())))
         return found
 
     def texts_of(self, servers: Sequence[EntityContent]) -> dict[str, str]:

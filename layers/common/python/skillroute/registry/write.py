@@ -25,7 +25,7 @@ from skillroute.registry.collection import REGISTRY_DOCUMENTS
 from skillroute.registry.model import Entity, EntityKind
 from skillroute.registry.refresh import refresh
 from skillroute.registry.report import EntityOutcome, ToolCounts
-from skillroute.registry.repository import EntityWritten, RegistryRepository
+from skillroute.registry.repository import AmbiguousName, EntityWritten, RegistryRepository
 from skillroute.registry.schemas import EntityGiven, read_agent, read_server
 
 MAX_TOOLS_OF_CALL = 2000
@@ -137,10 +137,10 @@ class EntitySteps:
         if self._kind != "server":
             return
         ids = [outcome.id for outcome in outcomes.values() if outcome.id is not None]
-        ambiguous = RegistryRepository(session).ambiguous_names(ids)
+        ambiguous = RegistryRepository(session).ambiguous_names(ids, self._caller.org_id, rights=self._caller.rights)
         for index, outcome in outcomes.items():
             if found := ambiguous.get(outcome.id or 0):
-                warnings = [FieldProblem("name", _SEVERAL.format(each.name, " or ".join(each.paths))) for each in found]
+                warnings = [FieldProblem("name", _several(each)) for each in found]
                 outcomes[index] = replace(outcome, warnings=(*outcome.warnings, *warnings[:MAX_WARNINGS]))
 
     def _check(self, session: Session) -> None:
@@ -181,6 +181,10 @@ def _upsert(
         for thing in sorted(incoming, key=lambda thing: thing.given.content.path)
     }
     return written, namesakes - {entity.id for entity in written.values()}
+
+
+def _several(name: AmbiguousName) -> str:
+    return _SEVERAL.format(name.name, " or ".join(name.paths) or "several servers")
 
 
 def _counts(

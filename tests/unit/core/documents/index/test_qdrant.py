@@ -174,7 +174,7 @@ def test_missing_payload_indexes_are_made_once(server: Server, index: QdrantInde
     made = [body for method, path, body in server.asked if (method, path) == ("PUT", "/index")]
     assert made == [
         {"field_name": name, "field_schema": "keyword"}
-        for name in ("org_id", "skill_keys", "name_key", "rule_names", "hints")
+        for name in ("org_id", "skill_keys", "name_key", "rule_servers", "rule_names", "hints")
     ]
     assert [path for _, path, _ in server.asked].count("/exists") == 1
 

@@ -38,7 +38,7 @@ def seen_skills(rights: Rights, where: IndexFilter) -> IndexFilter:
 def _items(rights: Rights, rule: Rule) -> IndexFilter:
     about = rule.about
     given: dict[str, list[str]] = {
-        "server": [spelt for name in about.servers for spelt in (name, f"/{name}")],
+        "rule_servers": list(about.servers),
         "rule_names": list(about.tools),
         "skill_keys": [rights.key_of(skill_id) for skill_id in about.skills],
         "hints": [*about.hints],

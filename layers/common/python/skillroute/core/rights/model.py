@@ -23,7 +23,8 @@ class About:
     Attributes
     ----------
     servers : tuple of str
-        Names, as tools have them; a path's slash in front is none of the name. Empty: any.
+        Names, as tools have them, or of the registered server that these mean; a path's slash in front is none of the
+        name. Empty: any.
     tools : tuple of str
         Names of tools, prompts and resources, or ``server/name``. Empty: any.
     skills : tuple of str
@@ -70,7 +71,7 @@ class Rule:
         """Return whether the rule is about an item."""
         about = self.about
         return (
-            (not about.servers or facts.server.removeprefix("/") in about.servers)
+            (not about.servers or not facts.servers.isdisjoint(about.servers))
             and (not about.tools or not facts.names.isdisjoint(about.tools))
             and (not about.skills or not facts.skill_ids.isdisjoint(about.skills))
             and (not about.hints or not facts.hints.isdisjoint(about.hints))
@@ -87,14 +88,24 @@ class Facts:
         "" for none.
     skill_ids : frozenset of str
         Its active tool groups, as the caller sees them.
+    registered_as : frozenset of str
+        Path and name of the registered server that `server` means, on which it is called; a path has no slash in front.
     """
 
     server: str
     name: str
     skill_ids: frozenset[str]
     hints: frozenset[Hint]
+    registered_as: frozenset[str] = frozenset()
+
+    @property
+    def servers(self) -> frozenset[str]:
+        """The names that a rule may have for its server; `mcp.rule_servers` is the same in SQL."""
+        return self.registered_as | {self.server.removeprefix("/")}
 
     @property
     def names(self) -> frozenset[str]:
         """The names that a rule may have for it; `mcp.rule_names` is the same in SQL."""
-        return frozenset({self.name, f"{self.server.removeprefix('/')}/{self.name}"} if self.server else {self.name})
+        if not self.server:
+            return frozenset({self.name})
+        return frozenset({self.name, *(f"{server}/{self.name}" for server in self.servers)})

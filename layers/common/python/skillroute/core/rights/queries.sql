@@ -50,14 +50,14 @@ UNION ALL
 SELECT 'tools', n.name FROM unnest(:tools::text[]) AS n (name)
 WHERE NOT EXISTS (
     SELECT FROM mcp.items_seen_by(:org_id::text, NULL) t
-    WHERE t.name = ANY (:names::text[]) AND n.name = ANY (mcp.rule_names(t.server, t.name)))
+    WHERE t.name = ANY (:names::text[]) AND n.name = ANY (mcp.rule_names(mcp.rule_servers(t.org_id, t.server), t.name)))
 UNION ALL
 SELECT 'skills', k.id FROM unnest(:skills::text[]) AS k (id)
 WHERE NOT EXISTS (SELECT FROM mcp.skills_seen_by(:org_id::text, NULL) c WHERE c.id = k.id)
 
 -- name: items_of_rule_name
 SELECT id FROM mcp.items_seen_by(:org_id::text, NULL) t
-WHERE t.name = ANY (:names::text[]) AND :name::text = ANY (mcp.rule_names(t.server, t.name))
+WHERE t.name = ANY (:names::text[]) AND :name::text = ANY (mcp.rule_names(mcp.rule_servers(t.org_id, t.server), t.name))
 ORDER BY id
 LIMIT :limit::int
 

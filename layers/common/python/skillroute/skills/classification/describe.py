@@ -17,6 +17,7 @@ from skillroute.core.errors.model import ClassifierAnswerInvalid, Conflict
 from skillroute.core.input.json_schema import STRING, object_of
 from skillroute.core.notification.port import Notifier
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.rights.decide import EVERYTHING
 from skillroute.skills.access import own_skill
 from skillroute.skills.assignments.repository import AssignmentRepository
 from skillroute.skills.model import Skill, SkillMember
@@ -75,7 +76,7 @@ class DescribeSkill:
             if not SkillRepository(session).lock(skill.key):
                 raise not_found("skill", skill_id)  # deleted while the model thought
             id_ = SuggestionRepository(session).add_description(skill, text, reasoning)
-            suggestion = SuggestionRepository(session).get(id_, caller.org_id)
+            suggestion = SuggestionRepository(session).get(id_, caller.org_id, rights=EVERYTHING)
             assert suggestion is not None  # noqa: S101 (stored a statement ago, in this transaction)
             return suggestion
 

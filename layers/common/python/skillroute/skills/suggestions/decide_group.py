@@ -31,9 +31,9 @@ def open_suggestions(session: Session, outcome: DecisionOutcome, caller: Caller)
     """
     repository, name = SuggestionRepository(session), outcome.decision.name
     if name is not None:
-        ids = [id_ for id_, _, _ in repository.same_name(name, caller.org_id)][:MAX_SUGGESTIONS]
+        ids = _seen(repository, name, caller.org_id, caller)[:MAX_SUGGESTIONS]
         if not ids:
-            if caller.org_id is not None and repository.same_name(name, None):
+            if caller.org_id is not None and _seen(repository, name, None, caller):
                 raise Forbidden(
                     f"the suggestions named {name} are global; organisations decide only on their own",
                     ErrorCode.GLOBAL_ITEM,
@@ -41,8 +41,17 @@ def open_suggestions(session: Session, outcome: DecisionOutcome, caller: Caller)
             raise NotFound(f"no open suggestion is named {name}", ErrorCode.SUGGESTION_NOT_FOUND)
     else:
         ids = list(dict.fromkeys(outcome.decision.ids))
-    found = repository.some(ids, caller.org_id)
+    found = repository.some(ids, caller.org_id, rights=caller.rights)
     return [found[id_] for id_ in sorted(_passed(ids, outcome.failed, lambda id_: _check_open(found, id_, caller)))]
+
+
+def _seen(repository: SuggestionRepository, name: str, org_id: str | None, caller: Caller) -> list[int]:
+    """Return the ids of an owner's open suggestions of a name that the caller sees, oldest first."""
+    ids = [id_ for id_, _, _ in repository.same_name(name, org_id)]
+    if not ids or not caller.rights.are_limited:
+        return ids
+    seen = repository.some(ids, caller.org_id, rights=caller.rights)
+    return [id_ for id_ in ids if id_ in seen]
 
 
 def _check_open(found: Mapping[int, Suggestion], id_: int, caller: Caller) -> None:
@@ -75,7 +84,7 @@ def decide(
     ClassificationRepository(session).lock(_tools(session, wanted))  # before suggestions are, as classifying does
     before = {one.id: one for one in wanted}
     locked = repository.lock(list(before))
-    now = repository.some(list(locked), caller.org_id)
+    now = repository.some(list(locked), caller.org_id, rights=caller.rights)
 
     def check(id_: int) -> None:
         _check_open(now, id_, caller)
@@ -97,7 +106,8 @@ def decide(
         skill = _skill(session, decision, wanted[0], now, prepared, caller)
         done.also_resolved = resolve(session, left, skill, decision.action.status, caller)
         done.skill = SkillRepository(session).get(skill.id, caller.org_id, rights=EVERYTHING) or skill
-    decided = repository.some([one.id for one in left], caller.org_id)
+    # As decided, also where rules about the new skill take the tool from the caller now.
+    decided = repository.some([one.id for one in left], caller.org_id, rights=EVERYTHING)
     done.decided = [decided[one.id] for one in left]
     return done
 

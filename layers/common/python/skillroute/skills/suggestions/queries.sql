@@ -39,13 +39,13 @@ WHERE status = 'pending' AND kind = 'description' AND target_skill_key = :skill_
 -- name: get_suggestion
 SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_key,
        reasoning, source, status, resolved_skill_key, reviewed_by, review_reason, created_at, reviewed_at, name_key
-FROM mcp.suggestions_seen_by(:org_id::text)
+FROM mcp.suggestions_seen_by(:org_id::text, :rights::jsonb)
 WHERE id = :id::bigint
 
 -- name: get_suggestions
 SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_key,
        reasoning, source, status, resolved_skill_key, reviewed_by, review_reason, created_at, reviewed_at, name_key
-FROM mcp.suggestions_seen_by(:org_id::text)
+FROM mcp.suggestions_seen_by(:org_id::text, :rights::jsonb)
 WHERE id = ANY (:ids::bigint[])
 ORDER BY id
 
@@ -73,7 +73,7 @@ FOR UPDATE OF s
 SELECT s.id, s.org_id, s.kind, s.suggested_name, s.suggested_description, s.source_tool_id, s.source_tool_name,
        s.target_skill_key, s.reasoning, s.source, s.status, s.resolved_skill_key, s.reviewed_by, s.review_reason,
        s.created_at, s.reviewed_at, s.name_key
-FROM mcp.suggestions_seen_by(:org_id::text) s
+FROM mcp.suggestions_seen_by(:org_id::text, :rights::jsonb) s
 WHERE (:status::text IS NULL OR s.status = :status::text)
   AND (:name::text IS NULL OR s.name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g')))
   AND (:updated_since::timestamptz IS NULL OR coalesce(s.reviewed_at, s.created_at) >= :updated_since::timestamptz)
@@ -102,7 +102,7 @@ SELECT count(*), count(*) FILTER (WHERE
          WHEN :sort::text = 'updated_at' THEN (coalesce(s.reviewed_at, s.created_at), s.id) > (:after_time::timestamptz, :after_id::bigint)
          WHEN :is_descending::boolean THEN s.id < :after_id::bigint
          ELSE s.id > :after_id::bigint END)
-FROM mcp.suggestions_seen_by(:org_id::text) s
+FROM mcp.suggestions_seen_by(:org_id::text, :rights::jsonb) s
 WHERE (:status::text IS NULL OR s.status = :status::text)
   AND (:name::text IS NULL OR s.name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g')))
   AND (:updated_since::timestamptz IS NULL OR coalesce(s.reviewed_at, s.created_at) >= :updated_since::timestamptz)
@@ -160,7 +160,7 @@ FROM (
     SELECT count(*) AS number, min(id) AS first_id, array_agg(id ORDER BY id) AS ids,
            array_agg(DISTINCT source::text) AS sources, min(created_at) AS first_created_at,
            max(created_at) AS last_created_at
-    FROM mcp.suggestions_seen_by(:org_id::text)
+    FROM mcp.suggestions_seen_by(:org_id::text, :rights::jsonb)
     WHERE status = :status::text
     GROUP BY org_id, kind, name_key
     ORDER BY count(*) DESC, min(id)
@@ -172,7 +172,7 @@ ORDER BY page.number DESC, page.first_id
 -- name: count_suggestion_groups
 -- plan: custom
 SELECT count(*) FROM (
-    SELECT FROM mcp.suggestions_seen_by(:org_id::text)
+    SELECT FROM mcp.suggestions_seen_by(:org_id::text, :rights::jsonb)
     WHERE status = :status::text
     GROUP BY org_id, kind, name_key
 ) AS groups

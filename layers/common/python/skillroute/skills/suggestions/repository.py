@@ -7,6 +7,7 @@ from typing import Any
 
 from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Session
+from skillroute.core.rights.decide import Rights
 from skillroute.skills.classification.model import SkillDraft, ToolProfile
 from skillroute.skills.model import AssignmentSource, Skill, SkillKey
 from skillroute.skills.suggestions.model import (
@@ -76,13 +77,13 @@ class SuggestionRepository:
         """Return names, with the organisation, that language models suggested for at least so many tools."""
         return [(name, org_id) for name, org_id in self._run("suggested_often", least=least)]
 
-    def get(self, suggestion_id: int, org_id: str | None) -> Suggestion | None:
-        rows = self._run("get_suggestion", id=suggestion_id, org_id=org_id)
+    def get(self, suggestion_id: int, org_id: str | None, *, rights: Rights) -> Suggestion | None:
+        rows = self._run("get_suggestion", id=suggestion_id, org_id=org_id, rights=rights.as_json())
         return _to_suggestion(rows[0]) if rows else None
 
-    def some(self, suggestion_ids: Sequence[int], org_id: str | None) -> dict[int, Suggestion]:
-        """Return the suggestions of these ids that the organisation sees."""
-        rows = self._run("get_suggestions", ids=list(suggestion_ids), org_id=org_id)
+    def some(self, suggestion_ids: Sequence[int], org_id: str | None, *, rights: Rights) -> dict[int, Suggestion]:
+        """Return the suggestions of these ids that a caller of the organisation with these rights sees."""
+        rows = self._run("get_suggestions", ids=list(suggestion_ids), org_id=org_id, rights=rights.as_json())
         return {row[0]: _to_suggestion(row) for row in rows}
 
     def lock(self, suggestion_ids: Sequence[int]) -> dict[int, SuggestionStatus]:
@@ -94,10 +95,10 @@ class SuggestionRepository:
         return {id_: SuggestionStatus(status) for id_, status in rows if id_ in set(suggestion_ids)}
 
     def groups(
-        self, status: SuggestionStatus, org_id: str | None, *, limit: int, offset: int
+        self, status: SuggestionStatus, org_id: str | None, *, limit: int, offset: int, rights: Rights
     ) -> tuple[list[SuggestionGroup], int]:
         """Return a page of the groups of suggestions, the largest first, and how many groups there are in all."""
-        conditions = {"status": status.value, "org_id": org_id}
+        conditions = {"status": status.value, "org_id": org_id, "rights": rights.as_json()}
         total: int = self._run("count_suggestion_groups", **conditions)[0][0]
         if offset >= total:
             return [], total
@@ -113,9 +114,16 @@ class SuggestionRepository:
         name: str | None = None,
         limit: int,
         offset: int,
+        rights: Rights,
     ) -> Listed[Suggestion]:
         """Return a page in an order (`id`, `name` or `updated_at`), of a name when given, and how many there are."""
-        conditions = {"status": status.value if status else None, "org_id": org_id, "name": name, **order.params()}
+        conditions = {
+            "status": status.value if status else None,
+            "org_id": org_id,
+            "rights": rights.as_json(),
+            "name": name,
+            **order.params(),
+        }
         [[total, behind]] = self._run("count_suggestions", **conditions)
         if offset >= behind:
             return Listed([], total, 0)

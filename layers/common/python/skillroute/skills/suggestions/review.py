@@ -83,7 +83,7 @@ class ReviewSuggestions:
         """
         return self._database.read(
             lambda session: SuggestionRepository(session).listed(
-                status, caller.org_id, order, name=name, limit=limit, offset=offset
+                status, caller.org_id, order, name=name, limit=limit, offset=offset, rights=caller.rights
             )
         )
 
@@ -96,7 +96,9 @@ class ReviewSuggestions:
         """
 
         def read(session: Session) -> tuple[list[tuple[SuggestionGroup, bool]], int]:
-            groups, total = SuggestionRepository(session).groups(status, caller.org_id, limit=limit, offset=offset)
+            groups, total = SuggestionRepository(session).groups(
+                status, caller.org_id, limit=limit, offset=offset, rights=caller.rights
+            )
             ids = {group.skill_id for group in groups}
             known = AssignmentRepository(session).keys_of_skills(ids, caller.org_id) if ids else {}
             return [(group, group.skill_id in known) for group in groups], total
@@ -210,7 +212,8 @@ class ReviewSuggestions:
 
 
 def _found(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
-    return visible(SuggestionRepository(session).get(suggestion_id, caller.org_id), "suggestion", suggestion_id)
+    found = SuggestionRepository(session).get(suggestion_id, caller.org_id, rights=caller.rights)
+    return visible(found, "suggestion", suggestion_id)
 
 
 def _lock_pending(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
@@ -244,4 +247,6 @@ def _resolve(
     verb = "created" if status is SuggestionStatus.APPROVED else "found"
     message = f"Skill {verb} and tool assigned" if tool_id is not None else f"Skill {verb}; the tool is gone"
     fresh = SkillRepository(session).get(skill.id, caller.org_id, rights=EVERYTHING) or skill
-    return Reviewed(_found(session, suggestion.id, caller), fresh, assignment, also_resolved, message)
+    # As decided, also where rules about the new skill take the tool from the caller now.
+    decided = SuggestionRepository(session).get(suggestion.id, caller.org_id, rights=EVERYTHING) or suggestion
+    return Reviewed(decided, fresh, assignment, also_resolved, message)

@@ -102,7 +102,9 @@ class SuggestSkills:
             same = self._database.read(lambda session: self._often(session, name, org_id))
             if not same:
                 return
-            first = self._database.read(lambda session: SuggestionRepository(session).get(same[0][0], org_id))
+            first = self._database.read(
+                lambda session: SuggestionRepository(session).get(same[0][0], org_id, rights=EVERYTHING)
+            )
             skill_id = skill_id_of(name)
             # A skill that is there already has room for these tools: whether they fit is for people to decide.
             if first is None or self._database.read(

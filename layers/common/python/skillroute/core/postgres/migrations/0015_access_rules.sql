@@ -38,10 +38,21 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
         ELSE '{not_read_only,destructive}'::text[] END
 $$;
 
--- The names that rules may have for an item, as `core.rights.model.Facts` has them.
-CREATE FUNCTION mcp.rule_names(server text, name text) RETURNS text[]
+-- The names that rules may have for an item of servers, as `core.rights.model.Facts` has them.
+CREATE FUNCTION mcp.rule_names(servers text[], name text) RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT CASE server WHEN '' THEN ARRAY[name] ELSE ARRAY[name, regexp_replace(server, '^/', '') || '/' || name] END
+    SELECT array_agg(regexp_replace(s.server, '^/', '') || '/' || name) FILTER (WHERE s.server <> '') || name
+    FROM unnest(servers) AS s (server)
+$$;
+
+-- The names that rules may have for the server of an item: its own spelling, and path and name of the registered server
+-- that it means, on which it is called.
+CREATE FUNCTION mcp.rule_servers(of_org text, server text) RETURNS text[]
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT ARRAY[regexp_replace($2, '^/', '')] || coalesce((
+        SELECT ARRAY[substr(e.path, 2), regexp_replace(e.name, '^/', '')]
+        FROM mcp.named_servers n JOIN mcp.registry_entities e ON e.id = n.entity_id
+        WHERE n.server = $2 AND n.org_id IS NOT DISTINCT FROM of_org), '{}')
 $$;
 
 -- What a caller with rights sees; null are those of a caller that no rule is about. The functions of one argument stay for
@@ -54,8 +65,14 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
       AND (rights IS NULL OR (
         NOT EXISTS (
             SELECT FROM jsonb_array_elements(rights -> 'deny') r
-            WHERE (r -> 'servers' IS NULL OR r -> 'servers' ? regexp_replace(t.server, '^/', ''))
-              AND (r -> 'tools' IS NULL OR r -> 'tools' ?| mcp.rule_names(t.server, t.name))
+            WHERE (r -> 'servers' IS NULL OR r -> 'servers' ? regexp_replace(t.server, '^/', '') OR EXISTS (
+                    SELECT FROM mcp.named_servers n JOIN mcp.registry_entities e ON e.id = n.entity_id
+                    WHERE n.server = t.server AND n.org_id IS NOT DISTINCT FROM t.org_id
+                      AND r -> 'servers' ?| ARRAY[substr(e.path, 2), regexp_replace(e.name, '^/', '')] OFFSET 0))
+              AND (r -> 'tools' IS NULL OR r -> 'tools' ?| mcp.rule_names(ARRAY[t.server], t.name) OR EXISTS (
+                    SELECT FROM mcp.named_servers n JOIN mcp.registry_entities e ON e.id = n.entity_id
+                    WHERE n.server = t.server AND n.org_id IS NOT DISTINCT FROM t.org_id
+                      AND r -> 'tools' ?| mcp.rule_names(ARRAY[e.path, e.name], t.name) OFFSET 0))
               AND (r -> 'hints' IS NULL OR r -> 'hints' ?| mcp.hints_of(t.type, t.annotations))
               AND (r -> 'skills' IS NULL OR EXISTS (
                     SELECT FROM mcp.tool_skill_assignments a JOIN mcp.skill_categories c ON c.key = a.skill_key
@@ -63,8 +80,14 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
                       AND c.is_active AND (c.org_id IS NULL OR c.org_id = t.org_id) OFFSET 0)))
         AND (rights -> 'allow' IS NULL OR EXISTS (
             SELECT FROM jsonb_array_elements(rights -> 'allow') r
-            WHERE (r -> 'servers' IS NULL OR r -> 'servers' ? regexp_replace(t.server, '^/', ''))
-              AND (r -> 'tools' IS NULL OR r -> 'tools' ?| mcp.rule_names(t.server, t.name))
+            WHERE (r -> 'servers' IS NULL OR r -> 'servers' ? regexp_replace(t.server, '^/', '') OR EXISTS (
+                    SELECT FROM mcp.named_servers n JOIN mcp.registry_entities e ON e.id = n.entity_id
+                    WHERE n.server = t.server AND n.org_id IS NOT DISTINCT FROM t.org_id
+                      AND r -> 'servers' ?| ARRAY[substr(e.path, 2), regexp_replace(e.name, '^/', '')] OFFSET 0))
+              AND (r -> 'tools' IS NULL OR r -> 'tools' ?| mcp.rule_names(ARRAY[t.server], t.name) OR EXISTS (
+                    SELECT FROM mcp.named_servers n JOIN mcp.registry_entities e ON e.id = n.entity_id
+                    WHERE n.server = t.server AND n.org_id IS NOT DISTINCT FROM t.org_id
+                      AND r -> 'tools' ?| mcp.rule_names(ARRAY[e.path, e.name], t.name) OFFSET 0))
               AND (r -> 'hints' IS NULL OR r -> 'hints' ?| mcp.hints_of(t.type, t.annotations))
               AND (r -> 'skills' IS NULL OR EXISTS (
                     SELECT FROM mcp.tool_skill_assignments a JOIN mcp.skill_categories c ON c.key = a.skill_key
@@ -113,6 +136,18 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
         AND (w.tool_id IS NULL OR EXISTS (SELECT FROM mcp.items_seen_by(caller, rights) t WHERE t.id = w.tool_id OFFSET 0))))
 $$;
 
+-- Suggestions name the tool that they are for, or the skill: who does not see it does not see them. One whose tool is gone
+-- still has its name, of which rules can no longer be asked.
+CREATE FUNCTION mcp.suggestions_seen_by(caller text, rights jsonb) RETURNS SETOF mcp.skill_suggestions
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT s.* FROM mcp.skill_suggestions s
+    WHERE (s.org_id IS NULL OR s.org_id = caller)
+      AND (rights IS NULL OR CASE s.kind
+        WHEN 'description' THEN EXISTS (
+            SELECT FROM mcp.skills_seen_by(caller, rights) c WHERE c.key = s.target_skill_key OFFSET 0)
+        ELSE EXISTS (SELECT FROM mcp.items_seen_by(caller, rights) t WHERE t.id = s.source_tool_id OFFSET 0) END)
+$$;
+
 CREATE FUNCTION mcp.skills_of_item(item bigint, caller text, rights jsonb, OUT skill_ids text[], OUT primary_skill_id text)
 RETURNS SETOF record
 LANGUAGE sql STABLE AS $$
@@ -132,7 +167,8 @@ LANGUAGE sql STABLE AS $$
         'db_id', t.id, 'type', t.type, 'name', t.name, 'name_key', t.name_key, 'description', t.description,
         'server', t.server, 'org_id', coalesce(t.org_id, ''), 'content_hash', t.content_hash,
         'skill_keys', coalesce(to_jsonb(t.skill_keys), '[]'), 'primary_skill_key', t.primary_skill_key,
-        'rule_names', to_jsonb(mcp.rule_names(t.server, t.name)), 'hints', to_jsonb(mcp.hints_of(t.type, t.annotations)))
+        'rule_servers', to_jsonb(mcp.rule_servers(t.org_id, t.server)),
+        'rule_names', to_jsonb(mcp.rule_names(mcp.rule_servers(t.org_id, t.server), t.name)), 'hints', to_jsonb(mcp.hints_of(t.type, t.annotations)))
     FROM mcp.items_with_skills t WHERE t.id = ANY (keys::bigint[])
 $$;
 CREATE OR REPLACE FUNCTION mcp.mcp_skills_documents(keys text[])
@@ -158,7 +194,7 @@ CREATE OR REPLACE FUNCTION mcp.search_filters(of_collection text, payload jsonb)
 LANGUAGE sql IMMUTABLE AS $$
     SELECT coalesce(array_agg(DISTINCT f.name || '=' || v.value ORDER BY f.name || '=' || v.value), '{}')
     FROM unnest(CASE of_collection
-        WHEN 'mcp_unified_search' THEN '{org_id,type,server,skill_keys,name_key,rule_names,hints}'
+        WHEN 'mcp_unified_search' THEN '{org_id,type,server,skill_keys,name_key,rule_servers,rule_names,hints}'
         WHEN 'mcp_skills' THEN '{org_id,hidden_from,skill_id}'
         WHEN 'mcp_registry' THEN '{org_id,kind,is_enabled,tags,entity_id,path,rule_names}'
         WHEN 'mcp_mail' THEN
@@ -171,6 +207,37 @@ LANGUAGE sql IMMUTABLE AS $$
     CROSS JOIN LATERAL (SELECT e.value #>> '{}' AS value) AS v
     WHERE jsonb_typeof(e.value) = 'string'
 $$;
+
+-- Documents of items say by which names rules know their servers: they follow which servers these mean, and their names.
+-- Items are locked by id, then their documents by key, as by everybody.
+CREATE FUNCTION mcp.follow_rule_servers(of_org text, names text[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    ids bigint[];
+BEGIN
+    ids := array(SELECT t.id FROM mcp.tools t WHERE t.server = ANY (names) AND t.org_id IS NOT DISTINCT FROM of_org
+                 ORDER BY t.id FOR NO KEY UPDATE);
+    IF ids <> '{}' THEN
+        PERFORM mcp.project_documents('mcp_unified_search', ids::text[]);
+    END IF;
+END $$;
+CREATE FUNCTION mcp.follow_meant_server() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.follow_rule_servers(NEW.org_id, ARRAY[NEW.server]);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER access_to_another_server AFTER UPDATE ON mcp.named_servers
+    FOR EACH ROW WHEN (OLD.entity_id IS DISTINCT FROM NEW.entity_id) EXECUTE FUNCTION mcp.follow_meant_server();
+CREATE FUNCTION mcp.follow_called_server() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.follow_rule_servers(NEW.org_id, array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = NEW.id));
+    RETURN NULL;
+END $$;
+CREATE TRIGGER server_called AFTER UPDATE ON mcp.registry_entities
+    FOR EACH ROW WHEN (NEW.kind = 'server' AND (OLD.path, OLD.name) IS DISTINCT FROM (NEW.path, NEW.name))
+    EXECUTE FUNCTION mcp.follow_called_server();
 
 -- As in 0007; what is asked may also be alternatives: {"each": [[["field=value", ...], ...], ...]}, of which one must hold
 -- among "any", and none may among "none".
