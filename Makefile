@@ -222,6 +222,7 @@ bench: $(VENV)/.dev bench-retrieval ## Measure everything and write docs/benchma
 	@for n in 1000 10000 100000; do \
 	  $(BIN)/python -m benchmarks.standing.message_latency --messages $$n --json $(RESULTS)/message_latency_$$n.json || exit 1; done
 	@$(BIN)/python -m benchmarks.standing.answer_tokens --data $(DATA) --json $(RESULTS)/answer_tokens.json
+	@$(BIN)/python -m benchmarks.standing.calls --json $(RESULTS)/calls.json
 	@-$(BIN)/python -m benchmarks.standing.cost --json $(RESULTS)/cost.json
 	@rm -f $(RESULTS)/cold_start.json $(RESULTS)/built
 	@-$(MAKE) --no-print-directory build && touch $(RESULTS)/built

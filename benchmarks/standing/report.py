@@ -196,6 +196,23 @@ def _answer_tokens(results: Json) -> str:
     return "\n\n".join([about, *titled(titles, results)])
 
 
+_CALLS = {
+    "detour": "One call after the other",
+    "mixed": "Good and bad servers, mixed, of two organisations",
+    "searches": "Searches meanwhile",
+    "memory": "Memory of the server, searches included",
+}
+
+
+def _calls(results: Json) -> str:
+    about = (
+        "Milliseconds as p50 / p95 / p99. What the rows are stands in `standing/calls.py`: an answer is right where a "
+        "good server's came, or a bad one's did not and the caller was told so; strangers are answers with anything of "
+        "another call."
+    )
+    return "\n\n".join([about, *titled(_CALLS, results)])
+
+
 _SECTIONS = {
     "compare": ("Compared with others", compared),
     "among": ("Among real tools with ordinary names", measured_among),
@@ -210,6 +227,7 @@ _SECTIONS = {
     "message_quality": ("Message search: quality", message_quality),
     "agent_skills": ("Agent Skills: found by their bodies", agent_skills),
     "message_latency": ("Message search: latency", _message_latency),
+    "calls": ("Calls of tools", _calls),
     "resume": ("Filling an index server", lambda results: table(results["phases"])),
     "answer_tokens": ("Tokens in an agent's context", _answer_tokens),
     "cost": ("The most that a request costs, by route", _cost),
