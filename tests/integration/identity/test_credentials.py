@@ -8,7 +8,8 @@ from typing import Any
 import jwt
 import pytest
 from skillroute.core.caller import Caller, Scope
-from skillroute.core.errors.model import Forbidden, InvalidInput, NotFound, SecretUnavailable
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import Forbidden, NotFound, SecretUnavailable
 from skillroute.core.outbound.credentials import LoginNeeded
 
 from tests.integration.identity.conftest import OPERATOR, Door, person
@@ -73,11 +74,16 @@ def test_the_callers_own_token_is_passed_on_where_it_is_meant_for_the_server(doo
             door.identities.credentials(server, ANN, other)
 
 
-def test_an_audience_of_ones_own_takes_the_operator(door: Door) -> None:
-    """A server with tokens that are good here could act here in the name of whoever calls it."""
-    server = door.server(org="acme", kind="none")
-    with pytest.raises(InvalidInput, match="only scope admin"):
-        door.manage.put(server.id, WRITER, "caller_token", {"audiences": ["https://us.test"]})
+@pytest.mark.parametrize("audience", ["https://us.test", "https://notes.test"])
+def test_callers_tokens_are_passed_on_where_scope_admin_says_so(door: Door, audience: str) -> None:
+    """Each token is good here whatever else it names: who writes servers would collect those of colleagues."""
+    server, settings = door.server(org="acme", kind="none"), {"audiences": [audience]}
+    with pytest.raises(Forbidden, match=r"takes scope admin: .* act here in their callers' name") as refused:
+        door.manage.put(server.id, WRITER, "caller_token", settings)
+    assert refused.value.code is ErrorCode.OPERATOR_ONLY
+    assert door.manage.get(server.id, WRITER).kind == "none"
+    chief = Caller("acme", frozenset({Scope.ADMIN}), "chief")
+    assert door.manage.put(server.id, chief, "caller_token", settings).kind == "caller_token"
 
 
 def test_an_organisation_sets_its_own_servers_and_the_operator_global_ones(door: Door) -> None:
