@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.errors.model import Forbidden, NotFound, SecretUnavailable
-from skillroute.core.outbound.credentials import LoginNeeded
+from skillroute.core.outbound.credentials import Credentials, LoginNeeded
 
 from tests.integration.identity.conftest import OPERATOR, Door, person
 
@@ -41,6 +42,25 @@ def test_a_secret_stands_in_its_header_behind_its_prefix(door: Door, tmp_path: P
     assert dict(found.headers) == {"X-Api-Key": "Key hunter2"}
     assert "hunter2" not in repr(found)
     assert found.session_key != door.identities.credentials(server, person("ann", "globex"), None).session_key
+
+
+@pytest.mark.parametrize("kind", ["none", "secret"])
+def test_callers_share_no_session_at_a_server(door: Door, tmp_path: Path, kind: str) -> None:
+    settings = {"secret": secret_file(tmp_path, "hunter2")} if kind == "secret" else {}
+    server = door.server(kind=kind, **settings)
+    callers = [ANN, person("ben"), person("ann", "globex"), replace(ANN, agent="a"), person(None)]
+    keys = [door.identities.credentials(server, each, None).session_key for each in callers]
+    assert len({*keys, door.identities.credentials(server, person(None), "t").session_key}) == 6
+    assert door.identities.credentials(server, ANN, None).session_key == keys[0]
+
+
+@pytest.mark.parametrize("kind", ["none", "secret", "caller_token", "oauth"])
+def test_a_lack_of_scopes_is_named_whatever_the_kind(door: Door, tmp_path: Path, kind: str) -> None:
+    settings = {"secret": {"secret": secret_file(tmp_path, "x")}, "caller_token": {"audiences": ["a"]}}.get(kind, {})
+    challenge = 'Bearer error="insufficient_scope", scope="write"'
+    with pytest.raises(LoginNeeded, match="not allow") as needed:
+        door.identities.renewed(door.server(kind=kind, **settings), ANN, Credentials(), challenge)
+    assert needed.value.scopes == ("write",)
 
 
 def test_a_secret_that_was_refused_is_read_again_and_a_changed_one_is_taken(door: Door, tmp_path: Path) -> None:
