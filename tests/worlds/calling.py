@@ -92,12 +92,14 @@ class KnownIdentities:
 
     tokens: dict[str | None, list[str]] = field(default_factory=dict)
     passed_on: list[str | None] = field(default_factory=list)
+    refused_by: list[str | None] = field(default_factory=list)
 
     def credentials(self, server: ServerRef, caller: Caller, token: str | None) -> Credentials:
         self.passed_on.append(token)
         return self._next(caller)
 
     def renewed(self, server: ServerRef, caller: Caller, refused: Credentials, challenge: str | None) -> Credentials:
+        self.refused_by.append(challenge)
         return self._next(caller)
 
     def _next(self, caller: Caller) -> Credentials:

@@ -17,7 +17,7 @@ from skillroute.core.outbound.credentials import Credentials, ServerRef
 
 from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes, LogRecords
-from tests.worlds.calling import DONE, REMOTE, KnownIdentities, ScriptedServers, behind, callable_tool
+from tests.worlds.calling import DONE, KnownIdentities, ScriptedServers, behind, callable_tool
 
 ANN = Caller(org_id="acme", scopes=frozenset({Scope.SEARCH}), name="ann")
 BOB = Caller(org_id="acme", scopes=frozenset({Scope.SEARCH}), name="bob")
@@ -89,18 +89,6 @@ def test_an_imported_operation_is_called_by_its_method_and_path(system: System, 
     [id_] = system.put("get_pet", server="pets", metadata={"http": http})
     call(system, id_)
     assert servers.asked[0].at == Operation("GET", "https://api.example.com/v1", "/pets/{id}", http["arguments"])
-
-
-def test_credentials_go_to_the_origin_that_the_server_is_registered_with_alone(
-    system: System, servers: ScriptedServers, identities: KnownIdentities
-) -> None:
-    identities.tokens[None] = ["secret-1", "secret-2"]
-    system.put_server("/pets", **REMOTE)
-    places = {"here": "https://tools.example.com/v1", "elsewhere": "https://tools.example.com:8443/v1"}
-    for name, url in places.items():
-        [id_] = system.put(name, server="pets", metadata={"http": {"method": "GET", "url": url, "path": "/"}})
-        call(system, id_)
-    assert [asked.headers for asked in servers.asked] == [{"Authorization": "Bearer secret-1"}, {}]
 
 
 def test_an_organisation_has_no_global_server_called_by_a_tool_that_it_wrote_itself(
@@ -275,6 +263,28 @@ def test_an_organisation_whose_identity_provider_hangs_delays_no_other(
             goes_on.set()
         assert (answer, ended) == (DONE, [])
         assert all(each.result() == DONE for each in hanging)
+
+
+def test_for_want_of_scopes_a_login_with_more_is_asked_for(
+    system: System, servers: ScriptedServers, identities: KnownIdentities
+) -> None:
+    id_ = callable_tool(system)
+    identities.tokens["ann"] = ["may-read"]
+    challenge = 'Bearer error="insufficient_scope", scope="write"'
+    servers.answers.append(CallFailed(Failure.FORBIDDEN, "tools forbids this", challenge=challenge))
+    assert "to log in, then call it again" in said(call(system, id_, ANN))
+    assert identities.refused_by == [challenge]
+
+
+@pytest.mark.parametrize("challenge", [None, "Bearer", 'Bearer error="invalid_token", scope="insufficient_scope"'])
+def test_what_a_server_forbids_otherwise_is_said_and_not_asked_again(
+    system: System, servers: ScriptedServers, identities: KnownIdentities, challenge: str | None
+) -> None:
+    id_ = callable_tool(system)
+    identities.tokens["ann"] = ["good", "another"]
+    servers.answers.append(CallFailed(Failure.FORBIDDEN, "tools forbids this", challenge=challenge))
+    assert said(call(system, id_, ANN)) == "tools forbids this"
+    assert (len(servers.asked), identities.refused_by) == (1, [])
 
 
 def test_who_is_not_logged_in_is_shown_where(

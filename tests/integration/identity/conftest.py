@@ -58,7 +58,7 @@ class Door:
         self.places = SecretPlaces(prefix="skillroute/servers/", allows_local=True)
         self.tokens = PersonTokens(database, self.vault, self.web, now=self.clock)
         persons = Persons()
-        self.manage = ManageIdentities(database, self.places, self.vault, own_audiences=frozenset({"https://us.test"}))
+        self.manage = ManageIdentities(database, self.places, self.vault)
         self.logins = Logins(
             database, self.vault, self.web, self.places, self.tokens, persons, now=self.clock
         )  # fmt: skip

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jwt
 import pytest
 from skillroute.core.caller import Caller, Scope
-from skillroute.core.errors.model import Forbidden, InvalidInput, NotFound, SecretUnavailable
-from skillroute.core.outbound.credentials import LoginNeeded
+from skillroute.core.errors.codes import ErrorCode
+from skillroute.core.errors.model import Forbidden, NotFound, SecretUnavailable
+from skillroute.core.outbound.credentials import Credentials, LoginNeeded
 
 from tests.integration.identity.conftest import OPERATOR, Door, person
 
@@ -40,6 +42,25 @@ def test_a_secret_stands_in_its_header_behind_its_prefix(door: Door, tmp_path: P
     assert dict(found.headers) == {"X-Api-Key": "Key hunter2"}
     assert "hunter2" not in repr(found)
     assert found.session_key != door.identities.credentials(server, person("ann", "globex"), None).session_key
+
+
+@pytest.mark.parametrize("kind", ["none", "secret"])
+def test_callers_share_no_session_at_a_server(door: Door, tmp_path: Path, kind: str) -> None:
+    settings = {"secret": secret_file(tmp_path, "hunter2")} if kind == "secret" else {}
+    server = door.server(kind=kind, **settings)
+    callers = [ANN, person("ben"), person("ann", "globex"), replace(ANN, agent="a"), person(None)]
+    keys = [door.identities.credentials(server, each, None).session_key for each in callers]
+    assert len({*keys, door.identities.credentials(server, person(None), "t").session_key}) == 6
+    assert door.identities.credentials(server, ANN, None).session_key == keys[0]
+
+
+@pytest.mark.parametrize("kind", ["none", "secret", "caller_token", "oauth"])
+def test_a_lack_of_scopes_is_named_whatever_the_kind(door: Door, tmp_path: Path, kind: str) -> None:
+    settings = {"secret": {"secret": secret_file(tmp_path, "x")}, "caller_token": {"audiences": ["a"]}}.get(kind, {})
+    challenge = 'Bearer error="insufficient_scope", scope="write"'
+    with pytest.raises(LoginNeeded, match="not allow") as needed:
+        door.identities.renewed(door.server(kind=kind, **settings), ANN, Credentials(), challenge)
+    assert needed.value.scopes == ("write",)
 
 
 def test_a_secret_that_was_refused_is_read_again_and_a_changed_one_is_taken(door: Door, tmp_path: Path) -> None:
@@ -73,11 +94,16 @@ def test_the_callers_own_token_is_passed_on_where_it_is_meant_for_the_server(doo
             door.identities.credentials(server, ANN, other)
 
 
-def test_an_audience_of_ones_own_takes_the_operator(door: Door) -> None:
-    """A server with tokens that are good here could act here in the name of whoever calls it."""
-    server = door.server(org="acme", kind="none")
-    with pytest.raises(InvalidInput, match="only scope admin"):
-        door.manage.put(server.id, WRITER, "caller_token", {"audiences": ["https://us.test"]})
+@pytest.mark.parametrize("audience", ["https://us.test", "https://notes.test"])
+def test_callers_tokens_are_passed_on_where_scope_admin_says_so(door: Door, audience: str) -> None:
+    """Each token is good here whatever else it names: who writes servers would collect those of colleagues."""
+    server, settings = door.server(org="acme", kind="none"), {"audiences": [audience]}
+    with pytest.raises(Forbidden, match=r"takes scope admin: .* act here in their callers' name") as refused:
+        door.manage.put(server.id, WRITER, "caller_token", settings)
+    assert refused.value.code is ErrorCode.OPERATOR_ONLY
+    assert door.manage.get(server.id, WRITER).kind == "none"
+    chief = Caller("acme", frozenset({Scope.ADMIN}), "chief")
+    assert door.manage.put(server.id, chief, "caller_token", settings).kind == "caller_token"
 
 
 def test_an_organisation_sets_its_own_servers_and_the_operator_global_ones(door: Door) -> None:

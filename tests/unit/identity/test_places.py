@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -48,6 +49,23 @@ def test_no_organisation_names_those_of_another_or_of_the_deployment(name: str) 
 @pytest.mark.parametrize("org", ["+global", "=2Bglobal", "global", "%2Bglobal"])
 def test_no_organisation_is_spelt_as_what_is_global(org: str) -> None:
     assert org_part(org) != org_part(None)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("\u0100", "\x100"),
+        ("\u20ac", " AC"),
+        ("\U0001f600", "\u1f600"),
+        ("a=2Fb", "a/b"),
+        ("é", "e\u0301"),
+        ("\ud800", "?"),
+    ],
+)
+def test_no_two_organisations_are_spelt_alike(one: str, other: str) -> None:
+    """Digits that follow an escaped letter are not taken for its own."""
+    assert org_part(one) != org_part(other)
+    assert re.fullmatch(r"(?:[A-Za-z0-9._@-]|=[0-9A-F]{2})+", org_part(one))
 
 
 @pytest.mark.parametrize("place", ["keyring:n", "file:/etc/passwd", "file:relative", "n", "", "arn:aws:s3:::x"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -46,6 +47,8 @@ _LOOK_S = 1.0
 
 
 _TOO_SLOW = "the tool did not answer in time: it may have done its work all the same"
+_TOO_LITTLE = re.compile(r'\berror\s*=\s*"?insufficient_scope\b', re.IGNORECASE)
+"""In the challenge of a 403 (RFC 6750, section 3.1): the credentials are good, and their scopes do not suffice."""
 _LETS_GO_S = 1.5
 """How long a call that is given up may take to say so to its server."""
 
@@ -233,7 +236,7 @@ class CallTool:
             try:
                 return await self._sent(call, item, target, credentials, limits, progress)
             except CallFailed as error:
-                if error.failure is not Failure.UNAUTHORIZED or target.server is None:
+                if target.server is None or not _wants_other_credentials(error):
                     raise
                 renewed = await asyncio.to_thread(
                     self._identities.renewed, target.server, caller, credentials, error.challenge
@@ -278,6 +281,13 @@ class CallTool:
 def _unknown(call: ToolCall) -> str:
     """Return the same for a tool that is not there, and for one that the caller may not call: it does not see it."""
     return f"no tool has the id {call.tool_id}: search_tools finds tools with their ids"
+
+
+def _wants_other_credentials(error: CallFailed) -> bool:
+    """Return whether a server refused for the sake of credentials, and not for what its caller may do there."""
+    if error.failure is Failure.FORBIDDEN:
+        return _TOO_LITTLE.search(error.challenge or "") is not None
+    return error.failure is Failure.UNAUTHORIZED
 
 
 def _session_key(caller: Caller) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from skillroute.calling.model import Endpoint, Operation
 from skillroute.catalogue.model import Item
@@ -42,7 +43,7 @@ class CallableServers:
         if found is not None and not found[2]:
             raise NotCallable(f"the server {name!r} is switched off")
         if operation is not None:
-            return Target(operation, _of_origin(found, operation.url))
+            return Target(operation, _registered_above(found, operation))
         if not name:
             raise NotCallable("it names no server that it could be called on")
         if found is None:
@@ -113,16 +114,30 @@ def _operation(metadata: Mapping[str, Any]) -> Operation | None:
     return Operation(method, url, path, {name: place for name, place in places.items() if isinstance(place, dict)})
 
 
-def _of_origin(found: tuple[ServerRef, Mapping[str, Any], bool] | None, url: str) -> ServerRef | None:
-    """Return the server of an operation whose registered address is of the same origin.
+def _registered_above(
+    found: tuple[ServerRef, Mapping[str, Any], bool] | None, operation: Operation
+) -> ServerRef | None:
+    """Return the server of an operation whose registered address is the operation's, or one that it lies below.
 
-    Who writes tools chooses their address; a server's credentials go to the address alone that it is registered with.
+    Who writes tools chooses their address; a server's credentials go to the address alone that it is registered with:
+    on the same host may be servers of others.
     """
     if found is None:
         return None
     ref, document, _ = found
-    same = next((remote for _, remote in _remotes(document) if _origin(remote) == _origin(url)), None)
-    return None if same is None else ServerRef(ref.id, ref.org_id, ref.name, same)
+    above = next((remote for _, remote in _remotes(document) if _lies_below(operation, remote)), None)
+    return None if above is None else ServerRef(ref.id, ref.org_id, ref.name, above)
+
+
+def _lies_below(operation: Operation, remote: str) -> bool:
+    origin = _origin(remote)
+    if not origin[1] or origin != _origin(operation.url):
+        return False
+    path = urlsplit(operation.url).path
+    # A path that leads upwards ends elsewhere than it begins.
+    segments = re.split(r"[/\\]", unquote(f"{path}/{operation.path}"))
+    directory = urlsplit(remote).path.rstrip("/") + "/"
+    return not {".", ".."} & set(segments) and f"{path.rstrip('/')}/".startswith(directory)
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:

@@ -32,19 +32,19 @@ class CallerIdentities:
         """
         identity = self._identity(server)
         if identity.kind == "none":
-            return Credentials(session_key=_key("none", caller.org_id))
+            return Credentials(session_key=_key(identity, caller, token))
         _same_place(identity, server)
         if identity.kind == "secret":
-            return self._of_secret(identity, server, caller, again=False)
+            return self._of_secret(identity, server, _key(identity, caller, token), again=False)
         if identity.kind == "caller_token":
             refused = why_not(token, identity.settings.get("audiences", ()), server.name)
             if token is None or refused is not None:
                 raise LoginNeeded(refused or "")
             # By the token itself: two callers without a name are two.
-            return Credentials({"Authorization": f"Bearer {token}"}, _key("caller", caller.org_id, token))
+            return Credentials({"Authorization": f"Bearer {token}"}, _key(identity, caller, token))
         person = self._person(server, caller)
         try:
-            return _of_tokens(self._tokens.current(server, person), person)
+            return _of_tokens(self._tokens.current(server, person), _key(identity, caller, None))
         except Conflict as error:  # there is no key
             raise LoginNeeded(str(error)) from None
 
@@ -54,21 +54,22 @@ class CallerIdentities:
         Raises `LoginNeeded` where there are none to be had, and `DependencyUnavailable`.
         """
         identity = self._identity(server)
+        asked = parse_challenge(challenge)
+        if asked.error == "insufficient_scope":
+            raise _too_little(identity, server, asked.scopes)
         if identity.kind == "none":
             raise LoginNeeded(f"{server.name} wants to know who calls, and no identity is set for it: {_HOW_SET}")
         _same_place(identity, server)
         if identity.kind == "secret":
-            found = self._of_secret(identity, server, caller, again=True)
+            found = self._of_secret(identity, server, refused.session_key, again=True)
             if found.headers == refused.headers:
                 raise LoginNeeded(f"{server.name} refuses the secret that is set for it: have it changed")
             return found
         if identity.kind == "caller_token":
             raise LoginNeeded(f"{server.name} refuses your own token: come with another one")
-        person, asked = self._person(server, caller), parse_challenge(challenge)
-        if asked.error == "insufficient_scope":
-            raise login_needed(server, f"your login at {server.name} does not allow this", asked.scopes)
+        person = self._person(server, caller)
         try:
-            return _of_tokens(self._tokens.renewed(server, person, _bearer(refused)), person)
+            return _of_tokens(self._tokens.renewed(server, person, _bearer(refused)), refused.session_key)
         except Conflict as error:
             raise LoginNeeded(str(error)) from None
 
@@ -82,14 +83,26 @@ class CallerIdentities:
             raise LoginNeeded(f"{server.name} wants to know who you are: {Persons.NO_NAME}")
         return person
 
-    def _of_secret(self, identity: ServerIdentity, server: ServerRef, caller: Caller, *, again: bool) -> Credentials:
+    def _of_secret(self, identity: ServerIdentity, server: ServerRef, key: str, *, again: bool) -> Credentials:
         settings = identity.settings
         text = self._places.read(str(settings.get("secret", "")), server.org_id, again=again)
         header, prefix = str(settings.get("header", "Authorization")), str(settings.get("prefix", ""))
-        return Credentials({header: f"{prefix}{text}"}, _key("secret", caller.org_id))
+        return Credentials({header: f"{prefix}{text}"}, key)
 
 
 _HOW_SET = "PUT /api/v1/servers/{id}/identity, or `skillroute identity set`"
+
+
+def _too_little(identity: ServerIdentity, server: ServerRef, scopes: tuple[str, ...]) -> LoginNeeded:
+    """Return the refusal of credentials that are good and allow too little."""
+    if identity.kind == "oauth":
+        return login_needed(server, f"your login at {server.name} does not allow this", scopes)
+    whose = {"secret": "the secret that is set for it does", "caller_token": "your own token does"}
+    asked = f": it takes the scopes {' '.join(scopes)}" if scopes else ""
+    return LoginNeeded(
+        f"{server.name} refuses this, and {whose.get(identity.kind, 'no identity does')} not allow it{asked}",
+        scopes=scopes,
+    )
 
 
 def _same_place(identity: ServerIdentity, server: ServerRef) -> None:
@@ -98,14 +111,19 @@ def _same_place(identity: ServerIdentity, server: ServerRef) -> None:
         raise LoginNeeded(f"the address of {server.name} changed since its identity was set: set it again")
 
 
-def _of_tokens(tokens: Tokens, person: Person) -> Credentials:
-    return Credentials({"Authorization": f"Bearer {tokens.access}"}, _key("person", person.org_id, person.name))
+def _of_tokens(tokens: Tokens, key: str) -> Credentials:
+    return Credentials({"Authorization": f"Bearer {tokens.access}"}, key)
 
 
 def _bearer(credentials: Credentials) -> str:
     return credentials.headers.get("Authorization", "").removeprefix("Bearer ")
 
 
-def _key(kind: str, org_id: str | None, *more: str) -> str:
-    """Return whose credentials are: a hash, since it may be logged."""
-    return text_hash(kind, "-" if org_id is None else f"+{org_id}", *more)
+def _key(identity: ServerIdentity, caller: Caller, token: str | None) -> str:
+    """Return whose credentials are, and by which setting: a hash, since it may be logged.
+
+    Servers keep what one caller did in its session, also where all come with the same secret.
+    """
+    by_token = token if caller.name is None or identity.kind == "caller_token" else None
+    parts = (caller.org_id, caller.name, caller.agent, by_token, str(identity.changed_at))
+    return text_hash(identity.kind, *("-" if part is None else f"+{part}" for part in parts))

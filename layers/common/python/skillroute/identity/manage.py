@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from skillroute.core.access import own, visible
@@ -18,21 +18,12 @@ from skillroute.identity.vault import Vault
 
 
 class ManageIdentities:
-    """Sets, shows and deletes identities of servers.
+    """Sets, shows and deletes identities of servers."""
 
-    Parameters
-    ----------
-    own_audiences : frozenset of str
-        Of tokens that this deployment takes itself.
-    """
-
-    def __init__(
-        self, database: Database, places: SecretPlaces, vault: Vault, *, own_audiences: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, database: Database, places: SecretPlaces, vault: Vault) -> None:
         self._database = database
         self._places = places
         self._vault = vault
-        self._own_audiences = own_audiences
 
     def get(self, server_id: int, caller: Caller) -> ServerIdentity:
         """Return how a server lets requests in: kind `none` where nothing was set. Raises `NotFound`."""
@@ -93,15 +84,15 @@ class ManageIdentities:
         return server
 
     def _check(self, server: ServerRef, caller: Caller, kind: IdentityKind, settings: Mapping[str, Any]) -> None:
+        if kind == "caller_token" and not caller.is_operator:
+            raise Forbidden(
+                "kind caller_token takes scope admin: tokens that callers come with are good at Skillroute whatever "
+                "other audiences they have, so a server that gets them could act here in their callers' name. "
+                "Set kind oauth or secret, or ask who has scope admin",
+                ErrorCode.OPERATOR_ONLY,
+            )
         if kind != "none" and not origin_of(server.url):
             raise InvalidInput("kind", f"must be none: {server.name} has no address under remotes that requests go to")
         for field in ("secret", "client_secret"):
             if (place := settings.get(field)) is not None:
                 self._places.check(place, server.org_id, field)
-        audiences: Sequence[str] = settings.get("audiences", ())
-        if not caller.is_operator and (taken := self._own_audiences.intersection(audiences)):
-            raise InvalidInput(
-                "audiences",
-                f"{', '.join(sorted(taken))} is Skillroute's own: a server that gets such tokens could act here in "
-                "their callers' name, so only scope admin sets it. Name an audience of the server",
-            )

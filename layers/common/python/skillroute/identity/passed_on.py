@@ -1,4 +1,8 @@
-"""The caller's own token, passed on: only to servers that it is meant for, too."""
+"""The caller's own token, passed on: only to servers that it is meant for, too.
+
+Each such token is good at Skillroute as well: the audience keeps it from servers that it is not meant for, and does not
+keep a server that gets it from acting here in its caller's name. So only scope `admin` sets the kind (`manage`).
+"""
 
 from __future__ import annotations
 

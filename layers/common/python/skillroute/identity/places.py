@@ -25,6 +25,7 @@ MAX_SECRETS = 200
 _ARN = re.compile(r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:([A-Za-z0-9/_+=.@-]{1,512})")
 _KEYRING = re.compile(r"keyring:([^\s:][^\n]{0,254})")
 _FILE = re.compile(r"file:(/[^\n\0]{1,1000})")
+_ESCAPED = re.compile(rb"[^A-Za-z0-9._@-]")
 _SERVICE = "skillroute"
 
 
@@ -97,7 +98,7 @@ class SecretPlaces:
 
 
 def org_part(org_id: str | None) -> str:
-    """Return how an organisation is spelt in the name of a secret: what may not stand there is escaped.
+    """Return how an organisation is spelt in the name of a secret: bytes that may not stand there are escaped.
 
     Examples
     --------
@@ -106,7 +107,8 @@ def org_part(org_id: str | None) -> str:
     """
     if org_id is None:
         return GLOBAL
-    return re.sub(r"[^A-Za-z0-9._@-]", lambda found: f"={ord(found[0]):02X}", org_id)
+    # By bytes, since each takes two digits: with those of a code point two organisations could be spelt alike.
+    return _ESCAPED.sub(lambda found: f"={found[0][0]:02X}".encode(), org_id.encode("utf-8", "surrogatepass")).decode()
 
 
 def of_keyring(name: str) -> str:

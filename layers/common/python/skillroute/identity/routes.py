@@ -43,7 +43,7 @@ def get_identity(server_id: ServerId, caller: AsWriter, manage: Manage) -> Ident
     "/servers/{server_id}/identity", summary="Set how a server lets requests in", responses=NOT_FOUND | CONFLICT
 )
 def put_identity(server_id: ServerId, body: IdentityRequest, caller: AsWriter, manage: Manage) -> IdentityOut:
-    """Set how requests to a server are let in; those of global servers take scope `admin`.
+    """Set how requests to a server are let in; those of global servers, and kind `caller_token`, take scope `admin`.
 
     It is for the server's present address. What persons logged in with ends where the setting changes.
     """

@@ -27,9 +27,7 @@ class IdentityUseCases:
     def __init__(self, core: CoreParts) -> None:
         made = _Made(core)
         settings = core.of(IdentitySettings)
-        self.manage = ManageIdentities(
-            core.database, made.places, made.vault, own_audiences=core.of(WebSettings).jwt_audiences
-        )
+        self.manage = ManageIdentities(core.database, made.places, made.vault)
         self.logins = Logins(
             core.database,
             made.vault,

@@ -59,7 +59,7 @@ class Identities(Protocol):
         ...
 
     def renewed(self, server: ServerRef, caller: Caller, refused: Credentials, challenge: str | None) -> Credentials:
-        """Return other credentials after the server refused these with 401, such as a refreshed token.
+        """Return other credentials after the server refused these: with 401, or with 403 and `insufficient_scope`.
 
         Raises `LoginNeeded` where there are none to be had, and `DependencyUnavailable`.
         """
