@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from benchmarks.standing.call_answers import Answer, planned, summed
 from benchmarks.standing.call_servers import BAD, GOOD, PATHS
-from benchmarks.standing.calls import Answer, planned, summed
 
 MINE, FOREIGN = f"nonce-{1:032x}", f"nonce-{2:032x}"
 
@@ -37,7 +37,8 @@ def test_what_belongs_to_another_call_is_counted() -> None:
 
 
 def test_each_kind_has_a_row_and_all_have_one() -> None:
-    rows = summed([answer(), answer("hanging", "late", is_error=True, took_s=2.25), answer(text=FOREIGN)], 2.0)
+    answers = [answer(), answer("hanging", "late", is_error=True, took_s=2.25), answer(text=FOREIGN)]
+    rows = summed(answers, 2.0, lambda ms: {"p50": ms[0]})
     assert [(row["server"], row["calls"], row["right"], row["strangers"]) for row in rows] == [
         ("good", 2, 1, 1),
         ("hanging", 1, 1, 0),
