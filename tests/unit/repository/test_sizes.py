@@ -36,6 +36,7 @@ LONG_FUNCTIONS = {
     "local/skillroute_local/commands/eval_.py:eval_",
     "local/skillroute_local/commands/import_.py:import_",
     "local/skillroute_local/commands/search.py:search",
+    "local/skillroute_local/commands/token.py:token",
     "local/skillroute_local/console/app.py:console_app",
     "local/skillroute_local/mcp_servers/config.py:read_servers",
     "local/skillroute_local/up.py:up",

@@ -86,7 +86,7 @@ class ManageIdentities:
     def _check(self, server: ServerRef, caller: Caller, kind: IdentityKind, settings: Mapping[str, Any]) -> None:
         if kind == "caller_token" and not caller.is_operator:
             raise Forbidden(
-                "kind caller_token takes scope admin: tokens that callers come with are good at Skillroute whatever "
+                "kind caller_token takes scope admin: tokens that callers come with are good at Skillroute, "
                 "other audiences they have, so a server that gets them could act here in their callers' name. "
                 "Set kind oauth or secret, or ask who has scope admin",
                 ErrorCode.OPERATOR_ONLY,
