@@ -115,7 +115,7 @@ def test_an_event_says_who_calls_what_with_which_token_and_by_when() -> None:
     event = event_of(ToolCall(7, {"a": [1]}, "read", "token", "key", 3.5), ANN)
     assert json.loads(json.dumps(event)) == {
         "caller": {"org_id": "acme", "name": "ann", "agent": "BlueLake", "scopes": ["search"],
-            "roles": [], "groups": ["eng"],
+            "roles": [], "groups": ["eng"], "is_person": False,
         },
         "tool_id": 7, "arguments": {"a": [1]}, "form": "read", "token": "token", "key": "key", "seconds": 3.5,
         "request_id": None, "trace_id": None, "traceparent": None,

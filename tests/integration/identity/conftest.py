@@ -32,7 +32,7 @@ OPERATOR = Caller(None, frozenset({Scope.ADMIN}), "root")
 
 def person(name: str | None, org: str | None = "acme") -> Caller:
     """Return a caller of an organisation, who searches."""
-    return Caller(org, frozenset({Scope.SEARCH}), name)
+    return Caller(org, frozenset({Scope.SEARCH}), name, is_person=True)
 
 
 class Clock:

@@ -8,6 +8,7 @@ from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.errors.model import Conflict, Forbidden, NotFound
 from skillroute.core.outbound.credentials import LoginNeeded
 from skillroute.identity.oauth.web import LoginNotPossible
+from skillroute.identity.repository import IdentityRepository
 
 from tests.integration.identity.conftest import REDIRECT, Door, person
 
@@ -64,6 +65,17 @@ def test_a_client_that_was_registered_before_is_used(door: Door) -> None:
     assert list(door.sso.provider.clients) == [known.client_id]
 
 
+def test_the_secret_of_a_client_is_shown_to_the_authorization_server_of_the_first_login_alone(door: Door) -> None:
+    server = door.server()
+    door.log_in(server, ANN)
+    [known] = door.sso.provider.clients.values()
+    other = door.server("mcp/write", client_id=known.client_id, scopes=["write"])
+    sealed = door.vault.seal_client({"issuer": "https://another.example"}, other.id)
+    door.database.transact(lambda session: IdentityRepository(session).put_client(other.id, sealed))
+    with pytest.raises(LoginNotPossible, match="another authorization server"):
+        door.logins.begin(other.id, ANN, REDIRECT)
+
+
 def test_a_state_is_good_once(door: Door) -> None:
     server = door.server()
     came = door.browse(door.logins.begin(server.id, ANN, REDIRECT).url)
@@ -112,6 +124,14 @@ def test_who_has_no_name_does_not_log_in(door: Door) -> None:
         door.logins.begin(server.id, person(None), REDIRECT)
     with pytest.raises(LoginNeeded, match="no subject"):
         door.identities.credentials(server, person(None), None)
+
+
+def test_a_role_that_many_share_does_not_log_in(door: Door) -> None:
+    server, role = door.server(), Caller(None, ANN.scopes, "123456789012:developers")
+    with pytest.raises(Forbidden, match="all who may assume it share"):
+        door.logins.begin(server.id, role, REDIRECT)
+    with pytest.raises(LoginNeeded, match="all who may assume it share"):
+        door.identities.credentials(server, role, None)
 
 
 def test_a_server_of_another_organisation_is_not_there(door: Door) -> None:

@@ -39,6 +39,7 @@ class CallerOfCall(BaseModel):
     agent: str | None = None
     roles: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
+    is_person: bool = False
 
     def caller(self) -> Caller:
         """Return it as use cases know it. Its rights are looked up where the call is made."""

@@ -30,6 +30,7 @@ class Caller:
     agent: str | None = None  # the mail agent that the token speaks for: its projects' mail is what the caller may see
     roles: frozenset[str] = frozenset()  # those that rules of access name, and groups (docs/access.md)
     groups: frozenset[str] = frozenset()
+    is_person: bool = False  # whether the name is one subject's: a role's is shared by all who may assume it
     rights: Rights = EVERYTHING  # the rules about it, looked up where a request comes in (core/rights)
 
     def may(self, scope: Scope) -> bool:

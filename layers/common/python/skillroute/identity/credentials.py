@@ -80,7 +80,7 @@ class CallerIdentities:
     def _person(self, server: ServerRef, caller: Caller) -> Person:
         person = self._persons.of(caller)
         if person is None:
-            raise LoginNeeded(f"{server.name} wants to know who you are: {Persons.NO_NAME}")
+            raise LoginNeeded(f"{server.name} wants to know who you are: {self._persons.why_none(caller)}")
         return person
 
     def _of_secret(self, identity: ServerIdentity, server: ServerRef, key: str, *, again: bool) -> Credentials:

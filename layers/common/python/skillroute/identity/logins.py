@@ -153,13 +153,13 @@ class Logins:
     def _person(self, caller: Caller) -> Person:
         person = self._persons.of(caller)
         if person is None:
-            raise Forbidden(Persons.NO_NAME)
+            raise Forbidden(self._persons.why_none(caller))
         return person
 
     def _server(self, server_id: int, caller: Caller) -> tuple[ServerRef, ServerIdentity]:
         def look(session: Any) -> tuple[ServerRef | None, ServerIdentity | None]:
             identities = IdentityRepository(session)
-            return identities.server(server_id, caller.org_id), identities.get(server_id)
+            return identities.server(server_id, caller.org_id, caller.rights), identities.get(server_id)
 
         found, identity = self._database.snapshot(look)
         server = visible(found, "server", server_id)
@@ -181,6 +181,7 @@ class Logins:
     ) -> Registration:
         settings = identity.settings
         if client_id := settings.get("client_id"):
+            self._pin(server, identity, found)
             place = settings.get("client_secret")
             secret = None if place is None else self._places.read(place, server.org_id)
             return registered_before(client_id, secret, found.server, redirect_uri)
@@ -192,6 +193,21 @@ class Logins:
         sealed = self._vault.seal_client(dict(client), server.id)
         self._database.transact(lambda session: IdentityRepository(session).put_client(server.id, sealed))
         return client
+
+    def _pin(self, server: ServerRef, identity: ServerIdentity, found: Discovered) -> None:
+        """Keep which authorization server a client was registered at, and show its secret to no other one.
+
+        Raises `LoginNotPossible` where the server names another one than at the first login.
+        """
+        issuer = found.server.issuer
+        if identity.client is None:
+            sealed = self._vault.seal_client({"issuer": issuer}, server.id)
+            self._database.transact(lambda session: IdentityRepository(session).put_client(server.id, sealed))
+        elif self._vault.open_client(identity.client, server.id).get("issuer") != issuer:
+            raise LoginNotPossible(
+                f"{server.name} names another authorization server than the one that its client is registered at; if "
+                "that is right, delete its identity and set it again"
+            )
 
     def _finished(self, taken: Attempt, code: str | None, iss: str | None, error: str | None) -> Finished:
         what = self._vault.open_attempt(taken.sealed, taken.server_id, taken.person)

@@ -30,7 +30,7 @@ class ManageIdentities:
 
         def work(session: Session) -> ServerIdentity:
             identities = IdentityRepository(session)
-            visible(identities.server(server_id, caller.org_id), "server", server_id)
+            visible(identities.server(server_id, caller.org_id, caller.rights), "server", server_id)
             return identities.get(server_id) or ServerIdentity(server_id, "none")
 
         return self._database.snapshot(work)
@@ -75,7 +75,10 @@ class ManageIdentities:
 
     def _owned(self, identities: IdentityRepository, server_id: int, caller: Caller) -> ServerRef:
         server = own(
-            visible(identities.server(server_id, caller.org_id), "server", server_id), caller, "server", server_id
+            visible(identities.server(server_id, caller.org_id, caller.rights), "server", server_id),
+            caller,
+            "server",
+            server_id,
         )
         if server.org_id is None and not caller.is_operator:
             raise Forbidden(

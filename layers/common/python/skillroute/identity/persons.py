@@ -22,10 +22,20 @@ class Persons:
         "come with a token that has one"
     )
 
+    SHARED: ClassVar[str] = (
+        "your identity is a role, which all who may assume it share, so what you log in with would be theirs, too; "
+        "logins take a deployment with tokens (AuthMode=jwt)"
+    )
+
     def __init__(self, unnamed: str | None = None) -> None:
         self._unnamed = unnamed
 
     def of(self, caller: Caller) -> Person | None:
         """Return the person; None for a caller without a name."""
-        name = caller.name or self._unnamed
-        return None if name is None else Person(caller.org_id, name)
+        if self._unnamed is not None:
+            return Person(caller.org_id, self._unnamed)
+        return None if caller.name is None or not caller.is_person else Person(caller.org_id, caller.name)
+
+    def why_none(self, caller: Caller) -> str:
+        """Return why a caller is no person."""
+        return self.NO_NAME if caller.name is None else self.SHARED

@@ -3,7 +3,7 @@
 -- name: server_of_identity
 -- With the caller's eyes: its own, and global ones.
 SELECT e.id, e.org_id, e.name, e.document
-FROM mcp.entities_seen_by(:org_id::text) e
+FROM mcp.entities_seen_by(:org_id::text, :rights::jsonb) e
 WHERE e.id = :server_id::bigint AND e.kind = 'server'
 
 -- name: get_identity

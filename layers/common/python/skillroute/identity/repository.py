@@ -9,6 +9,7 @@ from typing import Any
 
 from skillroute.core.outbound.credentials import ServerRef
 from skillroute.core.postgres.database import Session
+from skillroute.core.rights.decide import Rights
 from skillroute.identity.model import Attempt, IdentityKind, KeptTokens, Login, Person, ServerIdentity
 
 ATTEMPTS_KEPT = 4
@@ -21,9 +22,9 @@ class IdentityRepository:
     def __init__(self, session: Session) -> None:
         self._run = session.run
 
-    def server(self, server_id: int, org_id: str | None) -> ServerRef | None:
-        """Return a server that an organisation sees; its address is empty where its document has none."""
-        rows = self._run("server_of_identity", server_id=server_id, org_id=org_id)
+    def server(self, server_id: int, org_id: str | None, rights: Rights) -> ServerRef | None:
+        """Return a server that a caller with some rights sees; its address is empty where its document has none."""
+        rows = self._run("server_of_identity", server_id=server_id, org_id=org_id, rights=rights.as_json())
         return None if not rows else ServerRef(rows[0][0], rows[0][1], rows[0][2], _address(rows[0][3]))
 
     def get(self, server_id: int) -> ServerIdentity | None:

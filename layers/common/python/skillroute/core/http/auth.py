@@ -209,10 +209,10 @@ def jwt_access(
     def identify(request: Request) -> Caller:
         vouched = _authorizer(request).get("jwt")
         if isinstance(vouched, dict) and isinstance(vouched.get("claims"), dict):
-            return rules.caller(vouched["claims"], clock())
+            return replace(rules.caller(vouched["claims"], clock()), is_person=True)
         if claims_of is None:
             raise NoIdentity("the request carries no verified identity")
-        return rules.caller(claims_of(_bearer_token(request)), clock())
+        return replace(rules.caller(claims_of(_bearer_token(request)), clock()), is_person=True)
 
     return Access(identify, scope_prefix=rules.scope_prefix)
 
