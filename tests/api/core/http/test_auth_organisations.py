@@ -49,7 +49,7 @@ NOBODYS = dict.fromkeys(
 
 
 NO_LISTS = {"/health", "/ready", "/api/v1/verify", "/api/v1/export", "/api/v1/learning"}
-NO_LISTS |= {"/api/v1/logins", "/api/v1/trust/changed"}
+NO_LISTS |= {"/api/v1/logins", "/api/v1/trust/changed", "/api/v1/trace", "/api/v1/access/rules"}
 # (logins are of one person alone: tests/integration/identity/test_logins.py)
 OF_ONES_OWN = {("POST", "/api/v1/servers/{server_id}/login"): 409, ("DELETE", "/api/v1/logins/{server_id}"): 404}
 """Of a global server each person has a login of their own: logins are off here (409), so there is none (404)."""
