@@ -228,6 +228,6 @@ def _record(key: str, item: IncomingItem, vector: Vector | None) -> IndexRecord:
         "primary_skill_key": None,
         "rule_servers": sorted(facts.servers),
         "rule_names": sorted(facts.names),
-        "hints": sorted(facts.hints),
+        "hints": sorted(facts.hints, reverse=True),  # in the order of mcp.hints_of
     }
     return IndexRecord(key, vector, item.text.lexical_text, payload)

@@ -185,13 +185,14 @@ def test_a_server_is_held_until_its_tools_are_written_and_nothing_is_asked_of_th
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(system.pool), "transact", watched)
         system.put("a", "b", server="c7")
-    # THEN the registry costs two statements, and what its servers say of themselves one
+    # THEN the registry costs two statements, and what its servers say of themselves one, and so does what was approved
     of_tools = {"claim_model", "await_vectors", "index_state", "upsert_items", "put_documents",
                 "points_without_words"}  # fmt: skip
     assert [each for each in asked if each not in of_tools] == [
         "share_names",
         "lock_servers",
         "server_texts",
+        "settle_definitions",
     ]
 
 

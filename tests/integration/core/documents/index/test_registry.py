@@ -38,7 +38,7 @@ def test_what_is_written_after_the_index_was_built_is_in_it(world: World) -> Non
     after = insert(sql, "/after", kind="agent", org="acme")
     assert held(replica)[str(after)] == {
         "entity_id": str(after), "kind": "agent", "path": "/after", "name": "A name", "tags": ["docs", "b"],
-        "org_id": "acme", "is_enabled": "true",
+        "org_id": "acme", "is_enabled": "true", "rule_names": ["after", "A name"],
     }  # fmt: skip
     assert replica.status().counts[REGISTRY_DOCUMENTS] == 2
 
