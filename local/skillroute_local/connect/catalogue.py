@@ -227,7 +227,8 @@ def _record(key: str, item: IncomingItem, vector: Vector | None) -> IndexRecord:
         "skill_keys": [],
         "primary_skill_key": None,
         "rule_servers": sorted(facts.servers),
-        "rule_names": sorted(facts.names),
-        "hints": sorted(facts.hints, reverse=True),  # in the order of mcp.hints_of
+        # In the order of mcp.rule_names and mcp.hints_of.
+        "rule_names": sorted(facts.names, key=lambda name: (name == content.key.name, name)),
+        "hints": sorted(facts.hints, reverse=True),
     }
     return IndexRecord(key, vector, item.text.lexical_text, payload)
