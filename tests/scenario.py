@@ -125,9 +125,10 @@ REGISTRY = (
     Step("catalog", "servers_get", 200, lambda server: (server["path"], server["tool_count"]) == ("/context7", 3)),
     Step("catalog", "servers_identity_put", 200, lambda identity: identity["kind"] == "none"),
     Step("catalog", "servers_identity_get", 200, lambda identity: identity["kind"] == "none"),
-    Step("catalog", "servers_login", 409, lambda answer: answer["code"] == "login_not_possible"),
-    Step("catalog", "logins_list", 200, lambda logins: logins == []),
-    Step("catalog", "logins_delete", 404),
+    # Who signs is a role, which many share: it logs in nowhere.
+    Step("catalog", "servers_login", 403),
+    Step("catalog", "logins_list", 403),
+    Step("catalog", "logins_delete", 403),
     Step("catalog", "servers_identity_delete", 204),
     Step("catalog", "servers_put_one", 200, lambda server: (server["path"], server["tool_count"]) == ("/context7", 3)),
     Step("catalog", "agents_get", 200, lambda agent: agent["path"] == "/upgrade-planner"),
