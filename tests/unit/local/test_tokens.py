@@ -50,7 +50,10 @@ def caller(home: Home, *arguments: str, **settings: str) -> Caller:
 
 def test_an_agent_that_is_named_is_who_the_token_speaks_for(home: Home) -> None:
     made = caller(home, "--agent", "BlueLake", "--org", "acme")
-    assert made == Caller(org_id="acme", scopes=frozenset({Scope.SEARCH}), name="somebody", agent="BlueLake")
+    expected = Caller(
+        org_id="acme", scopes=frozenset({Scope.SEARCH}), name="somebody", agent="BlueLake", is_person=True
+    )
+    assert made == expected
 
 
 def test_without_one_it_speaks_for_none(home: Home) -> None:
