@@ -106,7 +106,7 @@ class KnownIdentities:
         if caller.name not in self.tokens:
             return Credentials(session_key=f"{caller.org_id}/{caller.name}")
         if not self.tokens[caller.name]:
-            raise LoginNeeded("you are not logged in at tools", "https://skillroute.example.com/login")
+            raise LoginNeeded("you are not logged in at tools: log in with `skillroute login 1`")
         token = self.tokens[caller.name].pop(0)
         return Credentials({"Authorization": f"Bearer {token}"}, f"{caller.org_id}/{caller.name}")
 

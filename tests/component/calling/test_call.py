@@ -272,7 +272,7 @@ def test_for_want_of_scopes_a_login_with_more_is_asked_for(
     identities.tokens["ann"] = ["may-read"]
     challenge = 'Bearer error="insufficient_scope", scope="write"'
     servers.answers.append(CallFailed(Failure.FORBIDDEN, "tools forbids this", challenge=challenge))
-    assert "to log in, then call it again" in said(call(system, id_, ANN))
+    assert "log in with `skillroute login 1`" in said(call(system, id_, ANN))
     assert identities.refused_by == [challenge]
 
 
@@ -294,7 +294,7 @@ def test_who_is_not_logged_in_is_shown_where(
     identities.tokens["ann"] = []
     text = said(call(system, id_, ANN))
     assert "not logged in" in text
-    assert "https://skillroute.example.com/login" in text
+    assert "log in with `skillroute login 1`" in text
     assert servers.asked == []
 
 

@@ -219,9 +219,7 @@ class CallTool:
             if done:
                 return
             if time.monotonic() >= ends_at:
-                raise _Refused(
-                    Failure.TIMEOUT, "the tool did not answer in time: it may have done its work all the same"
-                )
+                raise _Refused(Failure.TIMEOUT, _TOO_SLOW)
             if place is not None and await asyncio.to_thread(self._is_cancelled, place):
                 raise _Refused(Failure.CANCELLED, "the call was cancelled")
 
@@ -243,8 +241,7 @@ class CallTool:
                 )
             return await self._sent(call, item, target, renewed, limits, progress)
         except LoginNeeded as needed:
-            where = f" Open {needed.url} to log in, then call it again." if needed.url else ""
-            raise _Refused("login_needed", f"{needed}{where}") from None
+            raise _Refused("login_needed", str(needed)) from None
         except CallFailed as error:
             raise _Refused(error.failure, str(error)) from None
 

@@ -36,14 +36,13 @@ class ServerRef:
 
 
 class LoginNeeded(Exception):
-    """The caller has to log in at the server first. `str(error)` says so; `url` is the page where, if there is one.
+    """The caller has to log in at the server first; `str(error)` says how.
 
     `scopes` are those that the server wants in addition, where a login that is good allows too little.
     """
 
-    def __init__(self, message: str, url: str | None = None, *, scopes: tuple[str, ...] = ()) -> None:
+    def __init__(self, message: str, *, scopes: tuple[str, ...] = ()) -> None:
         super().__init__(message)
-        self.url = url
         self.scopes = scopes
 
 
