@@ -27,6 +27,9 @@ OF_THIS_PROCESS = os.environ.get("PYTEST_XDIST_WORKER", "alone")
 FUNCTIONS = ("search", "mcp", "catalog", "skills", "classify", "aggregate", "learn", "call", "relay")
 
 _CONTAINER = re.compile(r"SAM_CONTAINER_ID: ([0-9a-f]{12,64})")
+_TIMEOUT = re.compile(r"^(      Timeout: )(\d+)$", re.MULTILINE)
+_PATIENCE = 4
+"""How many times its timeout a function has here: it shares two cores with other containers, a browser and tests."""
 _INVOKED_WITHIN_S = 180.0  # the first one of a set of layers builds an image
 _LISTENS_WITHIN_S = 240.0
 _ENDS_WITHIN_S = 30.0
@@ -98,12 +101,13 @@ class Sam:
         return self._last[what].read_text(encoding="utf-8", errors="replace")
 
     def _command(self, *arguments: str) -> list[str]:
-        # In the root of the repository sam takes the built template and samconfig.toml by itself.
         image = os.environ.get("SKILLROUTE_SAM_IMAGE")
         return [
             os.environ.get("SAM", "sam"),
             "local",
             *arguments,
+            *("--template-file", str(_patient_template())),
+            *("--config-file", str(ROOT / "samconfig.toml")),
             *("--env-vars", str(self._env_file)),
             *("--parameter-overrides", " ".join(self._parameters)),
             *(("--invoke-image", image, "--skip-pull-image") if image else ()),
@@ -114,6 +118,14 @@ class Sam:
         self._runs += 1
         self._last[what] = LOGS / f"{time.strftime('%H%M%S')}-{OF_THIS_PROCESS}-{self._runs:03}-{what}.log"
         return self._last[what]
+
+
+def _patient_template() -> Path:
+    """Write the built template with longer timeouts beside it, where its relative paths hold, and return the file."""
+    built = (BUILD / "template.yaml").read_text(encoding="utf-8")
+    file = BUILD / f"template-{OF_THIS_PROCESS}.yaml"
+    file.write_text(_TIMEOUT.sub(lambda line: f"{line[1]}{int(line[2]) * _PATIENCE}", built), encoding="utf-8")
+    return file
 
 
 def _wait_until_it_listens(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
