@@ -27,6 +27,7 @@ from skillroute_local.commands.shared import (
     use_queues_of,
 )
 from skillroute_local.commands.tables import Column, show_table
+from skillroute_local.commands.trust_counts import trust_in_words, trust_of
 from skillroute_local.errors import LocalError
 from skillroute_local.queue_counts import Messages, Work, counts_of, messages_in, work_in
 
@@ -50,7 +51,9 @@ def status(url: Url = None, token: Token = None, sign_region: SignRegion = None,
     What the index holds, how far it is behind, and how many texts the embedding model refused is shown to callers with
     scope admin that belong to no organisation.
 
-    "learned" is the state of what was learned from use that searches go by, for callers with scope skills.
+    "learned" is the state of what was learned from use that searches go by, for callers with scope skills. "trust" is
+    how many definitions are not as they were approved, and how many servers could not be asked for their tools the last
+    time or were not believed, for callers with scope catalog.
 
     The queues are those of the Skillroute that runs here. Those of one elsewhere are shown when
     SKILLROUTE_CLASSIFY_QUEUE_URL, SKILLROUTE_AGGREGATE_QUEUE_URL and SKILLROUTE_LEARN_QUEUE_URL name them, with their
@@ -61,13 +64,13 @@ def status(url: Url = None, token: Token = None, sign_region: SignRegion = None,
     with client_for(url, token, sign_region) as client:
         health = client.health()
         learned = _learned(client)
+        trust = None if health["status"] == "unavailable" else trust_of(client)
     queues = _queues(called)
     if as_json:
-        print_json(
-            health | ({} if learned is None else {"learned": learned}) | ({} if queues is None else {"queues": queues})
-        )
+        parts = {"learned": learned, "trust": trust, "queues": queues}
+        print_json(health | {name: part for name, part in parts.items() if part is not None})
     else:
-        _show_health(health, learned)
+        _show_health(health, learned, trust)
         if queues:
             _show_queues(queues)
     if health["status"] == "unavailable":
@@ -123,7 +126,7 @@ def _work(run: Run | None) -> Work:
         return work_in(parts.database)
 
 
-def _show_health(health: dict[str, Any], learned: dict[str, Any] | None) -> None:
+def _show_health(health: dict[str, Any], learned: dict[str, Any] | None, trust: dict[str, int] | None) -> None:
     rows = [(name.replace("_", " "), str(health[name])) for name in _HEALTH_ROWS if health.get(name) is not None]
     rows += [(name, words) for name, words in _in_words(health) if words]
     rows += [
@@ -132,6 +135,7 @@ def _show_health(health: dict[str, Any], learned: dict[str, Any] | None) -> None
     ]
     if learned is not None:
         rows.append(("learned", live_in_words(learned)))
+    rows += trust_in_words(trust or {})
     longest = max(len(name) for name, _ in rows)
     for name, words in rows:
         print_line(f"{name:{longest}}  {words}")

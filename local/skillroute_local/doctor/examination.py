@@ -174,6 +174,11 @@ def _tool(row: Mapping[str, Any]) -> Tool:
         description=row["description"],
         input_schema=row["input_schema"],
         skill_ids=tuple(row["skill_ids"]),
+        more={
+            "title": row["metadata"].get("title"),
+            "output_schema": row["output_schema"],
+            "annotations": row["annotations"],
+        },
     )
 
 

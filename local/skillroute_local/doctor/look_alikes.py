@@ -5,9 +5,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
+from skillroute.catalogue.trust.lint import texts_of
 from skillroute.core.input.hidden_text import look, visible
 
-from skillroute_local.doctor.model import Catalogue, Code, Finding, in_order
+from skillroute_local.doctor.model import Catalogue, Code, Finding, in_order, listed
 from skillroute_local.doctor.similar_sets import by_key
 
 
@@ -29,11 +30,12 @@ def look_alikes(catalogue: Catalogue) -> Iterator[Finding]:
 def hidden(catalogue: Catalogue) -> Iterator[Finding]:
     """Find items whose texts hold invisible characters and a model reads."""
     for tool in catalogue.tools:
-        if any(visible(text) != text for text in (tool.name, tool.server, tool.description)):
+        texts = [("name", tool.name), ("server", tool.server), *texts_of(tool.definition)]
+        if places := [place for place, text in texts if visible(text) != text]:
             yield Finding(
                 Code.HIDDEN_CHARACTERS,
                 90,
-                f"{tool.title} has invisible characters that a model reads",
+                f"{tool.title} has invisible characters that a model reads, in {listed(places)}",
                 "write the item again: they are taken out of what is written",
                 (tool,),
             )

@@ -19,6 +19,8 @@ class Code(StrEnum):
     NEAR_DUPLICATES = "near_duplicates"
     NAMES_LOOK_ALIKE = "names_look_alike"
     HIDDEN_CHARACTERS = "hidden_characters"
+    READS_AS_INSTRUCTION = "reads_as_instruction"
+    SHADOWS_TOOLS = "shadows_tools"
     NAME_SAYS_NOTHING = "name_says_nothing"
     TOOLS_WITHOUT_SKILL = "tools_without_skill"
     SKILL_WITHOUT_TOOLS = "skill_without_tools"
@@ -39,6 +41,8 @@ class Tool:
     ----------
     skill_ids : tuple of str
         The skills that it is in.
+    more : mapping
+        What else of it models read: `title`, `output_schema` and `annotations`, as far as it has them.
     """
 
     id: int
@@ -48,6 +52,12 @@ class Tool:
     description: str = ""
     input_schema: Mapping[str, Any] | None = field(default=None, hash=False)
     skill_ids: tuple[str, ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """All that models read of it, by the fields of an item."""
+        return {"description": self.description, "input_schema": self.input_schema, **self.more}
 
     @property
     def title(self) -> str:
@@ -137,7 +147,7 @@ class Finding:
     help : str
         What would help, likewise.
     tools : tuple of Tool
-        Those concerned, by server and name.
+        Those concerned, by server and name; before them the one that says something about the others.
     skills : tuple of str
         Ids of those concerned, sorted.
     agent_skills : tuple of str

@@ -150,6 +150,9 @@ def test_a_server_is_given_back_whole(client: TestClient) -> None:
         "tool_count": 1,
         "tools_server": "c7",
         "item_servers": ["c7"],
+        "seen_outcome": None,
+        "seen_at": None,
+        "seen_error": None,
         "server_json": {**SERVER, "description": "Docs."},
     }
     [tool] = client.get("/api/v1/tools", params={"server": "c7"}).json()

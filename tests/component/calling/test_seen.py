@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from skillroute.calling.model import CallFailed, Endpoint, Failure, JsonObject, Limits
 from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.listing import Order
 from skillroute.core.outbound.credentials import Credentials
+from skillroute.registry.model import EntityFilter, SeenOutcome
 
 from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes
@@ -117,6 +119,27 @@ def test_a_list_that_fails_switches_nothing_off_and_says_why(system: System, rem
     assert see(system) == {"failed": 1}
     assert all(state(system).values())
     assert sighting(system) == ["failed", None, "the server cannot be reached"]
+
+
+def listed(system: System, caller: Caller, outcome: SeenOutcome | None = None) -> list[Any]:
+    where = EntityFilter(kind="server", seen_outcome=outcome)
+    rows = system.parts.registry.read.listed(where, caller, Order("path"), limit=9, offset=0)
+    assert rows.total == len(rows.rows)
+    return [(each.content.path, each.seen_outcome, each.seen_error) for each in rows.rows]
+
+
+def test_lists_of_servers_say_what_came_of_it_and_its_own_organisation_why(system: System, remote: Listing) -> None:
+    system.put_server("/tools", **REMOTE)
+    system.put_server("/without")
+    remote.tools = CallFailed(Failure.UNREACHABLE, "the server cannot be reached")
+    see(system)
+    failed = ("/tools", "failed", "the server cannot be reached")
+    assert listed(system, LAPTOP) == [failed, ("/without", None, None)]
+    assert (listed(system, LAPTOP, "failed"), listed(system, LAPTOP, "doubted")) == ([failed], [])
+    assert listed(system, of_org("acme"), "failed") == [("/tools", "failed", None)]
+    entity = system.entity(system.rows("SELECT server_id FROM mcp.server_sightings")[0][0])
+    assert (entity.seen_outcome, entity.seen_error) == failed[1:]
+    assert entity.seen_at is not None
 
 
 def test_a_server_of_persons_is_left_out_and_says_so(system: System, remote: Listing) -> None:

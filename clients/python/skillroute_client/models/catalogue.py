@@ -58,6 +58,9 @@ class Server(Answer):
     tool_count: int = 0
     tools_server: str = ""
     item_servers: list[str] = []
+    seen_outcome: str | None = None
+    seen_at: datetime | None = None
+    seen_error: str | None = None
     server_json: dict[str, Any] = {}
     created_at: datetime | None = None
     updated_at: datetime | None = None

@@ -29,7 +29,14 @@ from skillroute_client.models.skills import ToolSkill, ToolSkills
 from skillroute_client.models.written import Written
 from skillroute_client.operations import Resource, operation, paged
 from skillroute_client.pages import Listing
-from skillroute_client.resources.options import IdentitySettings, ItemType, ListEntities, ListTools, PageOptions
+from skillroute_client.resources.options import (
+    IdentitySettings,
+    ItemType,
+    ListEntities,
+    ListServers,
+    ListTools,
+    PageOptions,
+)
 from skillroute_client.retrying import Repeat
 
 _TOOL_SKILLS = TypeAdapter(list[ToolSkill])
@@ -138,7 +145,7 @@ class Servers(Resource[M]):
         return _put_many("servers", "servers", servers, dry_run)
 
     @paged
-    def list(self, **where: Unpack[ListEntities]) -> Listing[Server]:
+    def list(self, **where: Unpack[ListServers]) -> Listing[Server]:
         """List servers; all conditions must hold."""
         return Listing(path_of("servers"), Server, where)
 

@@ -147,15 +147,23 @@ class ListTools(SortedOptions, total=False):
 
 
 class ListEntities(SortedOptions, total=False):
-    """Of `servers.list` and `agents.list`."""
+    """Of `agents.list`."""
 
     path: str | None
     tag: str | None
     is_enabled: Yes | None
 
 
+class ListServers(ListEntities, total=False):
+    """Of `servers.list`."""
+
+    seen_outcome: Literal["seen", "doubted", "failed", "left_out"] | None
+
+
 class ListChanged(SortedOptions, total=False):
     """Of `trust.changed`."""
+
+    is_quarantined: Yes | None
 
 
 class ListAgentSkills(SortedOptions, total=False):

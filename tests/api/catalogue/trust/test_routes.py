@@ -49,6 +49,9 @@ def test_a_list_goes_on_where_a_page_ended(client: TestClient) -> None:
     assert (len(first.json()), len(rest.json())) == (2, 1)
     assert {each["name"] for each in first.json() + rest.json()} == set(names)
     assert client.get("/api/v1/trust/changed?updated_since=2999-01-01T00:00:00Z").json() == []
+    in_use = client.get("/api/v1/trust/changed?is_quarantined=false")
+    quarantined = client.get("/api/v1/trust/changed?is_quarantined=true")
+    assert [answer.headers["X-Total-Count"] for answer in (in_use, quarantined)] == ["3", "0"]
 
 
 def test_what_is_rejected_is_off_until_it_is_approved(client: TestClient) -> None:

@@ -124,6 +124,17 @@ def test_with_warn_it_is_found_as_before_and_listed(lent: Lent) -> None:
         assert [difference.field for difference in each.differences] == ["description"]
 
 
+@pytest.mark.parametrize("how", ["warn", "block"])
+def test_what_is_quarantined_is_listed_apart(lent: Lent, how: Literal["warn", "block"]) -> None:
+    with lent(how) as system:
+        id_ = write(system).id
+        write(system, description="Adds them.")
+        for which in (True, False):
+            found = system.parts.catalogue.review.changed(LAPTOP, Order("id"), limit=10, offset=0, is_quarantined=which)
+            expected = [id_] if which is (how == "block") else []
+            assert ([each.id for each in found.rows], found.total) == (expected, len(expected))
+
+
 def test_with_off_what_is_written_counts_as_approved(lent: Lent) -> None:
     with lent("off") as system:
         write(system)

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from skillroute.calling.model import CallFailed, Endpoint, JsonObject, Limits, RemoteTools
 from skillroute.calling.servers import endpoint_of
@@ -17,8 +17,7 @@ from skillroute.core.errors.model import SkillrouteError
 from skillroute.core.observability import logger
 from skillroute.core.outbound.credentials import Identities, LoginNeeded, ServerRef
 from skillroute.core.postgres.database import Database
-
-Outcome = Literal["seen", "doubted", "failed", "left_out"]
+from skillroute.registry.model import SeenOutcome
 
 _AT_ONCE, _OF_A_RUN = 8, 200
 _LEAST_S = 5.0
@@ -34,7 +33,7 @@ class _Due:
     endpoint: Endpoint
     named: str
     kind: str
-    before: Outcome | None
+    before: SeenOutcome | None
     gone: frozenset[int]
 
     @property
@@ -115,7 +114,7 @@ class SeeServers:
                 ref = ServerRef(id_, org_id, name, endpoint.url)
                 yield _Due(ref, endpoint, named, kind, before, frozenset(gone))
 
-    async def _one(self, server: _Due, left_s: float) -> Outcome:
+    async def _one(self, server: _Due, left_s: float) -> SeenOutcome:
         """Ask one server. One that fails, or is not asked, loses nothing."""
         if server.kind not in _WITHOUT_A_PERSON:
             error = f"its identity is {server.kind}: it lists its tools to a person who is logged in alone"
@@ -128,7 +127,7 @@ class SeeServers:
         except (CallFailed, LoginNeeded, SkillrouteError) as error:
             return await asyncio.to_thread(self._note, server, "failed", None, str(error), server.gone)
 
-    def _write(self, server: _Due, listed: Sequence[JsonObject]) -> Outcome:
+    def _write(self, server: _Due, listed: Sequence[JsonObject]) -> SeenOutcome:
         caller, names = server.keeper, {str(tool.get("name")) for tool in listed}
         rows = self._database.read(
             lambda session: session.run("listed_before", server=server.named, org_id=caller.org_id)
@@ -152,8 +151,8 @@ class SeeServers:
         return self._note(server, "seen", len(listed), None, gone)
 
     def _note(
-        self, server: _Due, outcome: Outcome, tools: int | None, error: str | None, gone: frozenset[int] | set[int]
-    ) -> Outcome:
+        self, server: _Due, outcome: SeenOutcome, tools: int | None, error: str | None, gone: frozenset[int] | set[int]
+    ) -> SeenOutcome:
         self._database.transact(
             lambda session: session.run(
                 "note_sighting",

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from skillroute.catalogue.model import JsonObject
 from skillroute.core.http.bulk_answers import Result, UpsertCounts, bare_list_of
 from skillroute.core.input.shown_as import ShownAs
-from skillroute.registry.model import Entity
+from skillroute.registry.model import Entity, SeenOutcome
 from skillroute.registry.report import EntityOutcome
 from skillroute.registry.schemas import MAX_ENTITIES
 from skillroute.registry.shapes import AgentInput, ServerInput
@@ -127,6 +127,12 @@ class ServerOut(_EntityOut):
     item_servers: list[str] = Field(
         description="What items have as their `server` in `/api/v1/tools` that means it: its path, name or title."
     )
+    seen_outcome: SeenOutcome | None = Field(
+        description="What came of asking it for its tools the last time; `doubted`: its list was not believed. "
+        "Null: it was never asked."
+    )
+    seen_at: datetime | None = Field(description="When that was.")
+    seen_error: str | None = Field(description="Why it is not `seen`, for callers of its own organisation.")
     server_json: JsonObject = Field(description="All of it as it came, but for its tools and whether it is enabled.")
 
     @classmethod
@@ -138,6 +144,9 @@ class ServerOut(_EntityOut):
             tool_count=entity.tool_count,
             tools_server=content.tools_server,
             item_servers=list(entity.item_servers),
+            seen_outcome=entity.seen_outcome,
+            seen_at=entity.seen_at,
+            seen_error=entity.seen_error,
             server_json=content.document,
         )
 

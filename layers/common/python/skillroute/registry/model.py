@@ -10,6 +10,8 @@ from skillroute.catalogue.model import JsonObject
 from skillroute.core.bulk.versions import version_of
 
 EntityKind = Literal["server", "agent"]
+SeenOutcome = Literal["seen", "doubted", "failed", "left_out"]
+"""The result of asking a server for its tools (docs/trust.md)."""
 
 
 class AgentSkill(NamedTuple):
@@ -69,6 +71,8 @@ class Entity:
     """A server or an agent as it is stored. `tool_count` counts a server's active tools; an agent has none.
 
     `item_servers` is what items have as their `server` that means it; searches leave it empty.
+    `seen_outcome`, `seen_at` and `seen_error` are of the last time that a server was asked for its tools; the error is
+    for its own organisation.
     """
 
     id: int
@@ -80,6 +84,9 @@ class Entity:
     created_at: datetime
     updated_at: datetime
     item_servers: tuple[str, ...] = ()
+    seen_outcome: SeenOutcome | None = None
+    seen_at: datetime | None = None
+    seen_error: str | None = None
 
     @property
     def version(self) -> str:
@@ -95,6 +102,7 @@ class EntityFilter:
     path: str | None = None
     tag: str | None = None
     is_enabled: bool | None = None
+    seen_outcome: SeenOutcome | None = None
 
 
 def tag_key(tag: str) -> str:

@@ -128,8 +128,10 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabili
           AND t.org_id IS NOT DISTINCT FROM e.org_id),
        array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id AND EXISTS (
                  SELECT FROM mcp.tools t WHERE t.server = n.server AND t.org_id IS NOT DISTINCT FROM n.org_id)
-             ORDER BY n.server COLLATE "C")
+             ORDER BY n.server COLLATE "C"),
+       s.outcome, s.seen_at, CASE WHEN {{own e.org_id}} THEN s.error END
 FROM mcp.entities_seen_by(:org_id::text, :rights::jsonb) e
+LEFT JOIN mcp.server_sightings s ON s.server_id = e.id
 WHERE e.id = :id::bigint AND e.kind = :kind
 
 -- name: list_entities
@@ -144,7 +146,8 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabili
           AND t.org_id IS NOT DISTINCT FROM e.org_id),
        array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id AND EXISTS (
                  SELECT FROM mcp.tools t WHERE t.server = n.server AND t.org_id IS NOT DISTINCT FROM n.org_id)
-             ORDER BY n.server COLLATE "C")
+             ORDER BY n.server COLLATE "C"),
+       s.outcome, s.seen_at, CASE WHEN {{own e.org_id}} THEN s.error END
 FROM (
     SELECT id, row_number() OVER in_order AS nth,
            sum(octet_length(description) + octet_length(skills::text) + octet_length(document::text)) OVER in_order AS upto
@@ -154,6 +157,8 @@ FROM (
           AND (:path::text IS NULL OR e.path = :path::text)
           AND (:tag::text IS NULL OR :tag::text = ANY (e.tag_keys))
           AND (:is_enabled::boolean IS NULL OR e.is_enabled = :is_enabled::boolean)
+          AND (:seen_outcome::text IS NULL OR EXISTS (
+              SELECT FROM mcp.server_sightings s WHERE s.server_id = e.id AND s.outcome = :seen_outcome::text))
           AND (:updated_since::timestamptz IS NULL OR e.updated_at >= :updated_since::timestamptz)
           AND CASE WHEN :after_id::bigint IS NULL THEN true
                    WHEN :sort::text = 'path' AND :is_descending::boolean THEN (e.path, e.id) < (:after_text::text, :after_id::bigint)
@@ -177,6 +182,7 @@ FROM (
     WINDOW in_order AS (ROWS UNBOUNDED PRECEDING)
 ) page
 JOIN mcp.registry_entities e ON e.id = page.id
+LEFT JOIN mcp.server_sightings s ON s.server_id = e.id
 WHERE page.nth = 1 OR page.upto <= :max_bytes::bigint
 ORDER BY page.nth
 
@@ -197,6 +203,8 @@ WHERE e.kind = :kind
   AND (:path::text IS NULL OR e.path = :path::text)
   AND (:tag::text IS NULL OR :tag::text = ANY (e.tag_keys))
   AND (:is_enabled::boolean IS NULL OR e.is_enabled = :is_enabled::boolean)
+  AND (:seen_outcome::text IS NULL OR EXISTS (
+      SELECT FROM mcp.server_sightings s WHERE s.server_id = e.id AND s.outcome = :seen_outcome::text))
   AND (:updated_since::timestamptz IS NULL OR e.updated_at >= :updated_since::timestamptz)
 
 -- name: delete_entity

@@ -101,6 +101,7 @@ class RegistryRepository:
             "path": where.path,
             "tag": None if where.tag is None else tag_key(where.tag),
             "is_enabled": where.is_enabled,
+            "seen_outcome": where.seen_outcome,
             **order.params(),
         }
         [[total, behind]] = self._run("count_entities", **conditions)
@@ -253,6 +254,7 @@ def _to_content(row: list[Any], document: JsonObject) -> EntityContent:
 
 def to_entity(row: list[Any]) -> Entity:
     """Return an entity from a row of `get_entity`, `list_entities` or `found_entities`."""
+    *row, seen_outcome, seen_at, seen_error = row
     id_, org_id, *columns, document, is_enabled, is_embedded, created_at, updated_at, tool_count, item_servers = row
     return Entity(
         id=id_,
@@ -264,4 +266,7 @@ def to_entity(row: list[Any]) -> Entity:
         item_servers=tuple(item_servers),
         created_at=created_at,
         updated_at=updated_at,
+        seen_outcome=seen_outcome,
+        seen_at=seen_at,
+        seen_error=seen_error,
     )

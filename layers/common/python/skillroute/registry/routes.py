@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Response
@@ -26,7 +27,7 @@ from skillroute.registry.answers import (
     UpsertServersBody,
     UpsertServersResponse,
 )
-from skillroute.registry.model import Entity, EntityFilter, EntityKind
+from skillroute.registry.model import Entity, EntityFilter, EntityKind, SeenOutcome
 from skillroute.registry.read import Registry
 from skillroute.registry.sync import SyncRegistry
 
@@ -34,6 +35,9 @@ ServerId = Annotated[int, Path(ge=1, le=2**63 - 1, description="The server's id.
 AgentId = Annotated[int, Path(ge=1, le=2**63 - 1, description="The agent's id.")]
 PathQuery = Annotated[Text | None, Query(max_length=256, description="The path, with or without its slash.")]
 TagQuery = Annotated[Text | None, Query(max_length=64, description="A tag, in any case.")]
+SeenQuery = Annotated[
+    SeenOutcome | None, Query(description="What came of asking servers for their tools the last time.")
+]
 EntitySort = Literal["path", "-path", "name", "-name", "id", "-id", "updated_at", "-updated_at"]
 EntityListing = Annotated[Listing, Depends(listing_of(EntitySort, "path"))]
 
@@ -69,9 +73,10 @@ def list_servers(
     path: PathQuery = None,
     tag: TagQuery = None,
     is_enabled: StateQuery = "all",
+    seen_outcome: SeenQuery = None,
 ) -> Response:
     """Return a page of servers by path, or in another order; all conditions must hold."""
-    where = _filter("server", path, tag, is_enabled)
+    where = replace(_filter("server", path, tag, is_enabled), seen_outcome=seen_outcome)
     found = registry.listed(where, caller, page.order, limit=page.limit, offset=page.offset)
     return page.listed(list(map(ServerOut.of, found.rows)), _cursors(found, page), found.total, found.remaining)
 

@@ -266,7 +266,8 @@ def _tool(raw: object, server: EntityContent) -> ItemContent:
 
 
 _SHOWN_OF_BOTH = ["id", "org_id", "is_embedded", "created_at", "updated_at"]
-_SERVER_FIELDS = KnownFields.of(ServerInput, [*_SHOWN_OF_BOTH, "tool_count", "tools_server", "item_servers"])
+_SHOWN_OF_SERVERS = ["tool_count", "tools_server", "item_servers", "seen_outcome", "seen_at", "seen_error"]
+_SERVER_FIELDS = KnownFields.of(ServerInput, [*_SHOWN_OF_BOTH, *_SHOWN_OF_SERVERS])
 _AGENT_FIELDS = KnownFields.of(AgentInput, _SHOWN_OF_BOTH)
 _READ_BACK: Mapping[EntityKind, tuple[str, KnownFields, Parsed]] = {
     "server": ("server_json", _SERVER_FIELDS, lambda document: read_server(document).content),

@@ -9,6 +9,7 @@ FROM mcp.approvals a
 JOIN mcp.items_seen_by(:org_id::text, :rights::jsonb) t ON t.id = a.tool_id
 WHERE {{own a.org_id}} AND a.changed_at IS NOT NULL AND NOT t.is_switched_off
   AND (:updated_since::timestamptz IS NULL OR a.changed_at >= :updated_since::timestamptz)
+  AND (:is_quarantined::boolean IS NULL OR t.is_quarantined = :is_quarantined::boolean)
 
 -- name: changed_items
 -- An organisation's own. Cut by rows, then by bytes, and the first is shown whatever it takes.
@@ -24,6 +25,7 @@ FROM (
         JOIN mcp.tools i ON i.id = t.id
         WHERE {{own a.org_id}} AND a.changed_at IS NOT NULL AND NOT t.is_switched_off
           AND (:updated_since::timestamptz IS NULL OR a.changed_at >= :updated_since::timestamptz)
+          AND (:is_quarantined::boolean IS NULL OR t.is_quarantined = :is_quarantined::boolean)
           AND (:after_id::bigint IS NULL OR t.id > :after_id::bigint)
         ORDER BY t.id
         LIMIT :limit::int OFFSET :offset::bigint

@@ -49,12 +49,17 @@ class ReviewDefinitions:
         self._database = database
         self._servers = servers
 
-    def changed(self, caller: Caller, order: Order, *, limit: int, offset: int) -> Listed[ChangedItem]:
-        """Return a page, by id, of items that wait to be approved; those that are switched off do not."""
+    def changed(
+        self, caller: Caller, order: Order, *, limit: int, offset: int, is_quarantined: bool | None = None
+    ) -> Listed[ChangedItem]:
+        """Return a page, by id, of items that wait to be approved; those that are switched off do not.
+
+        With `is_quarantined` those that are or are not, else both.
+        """
 
         def read(session: Session) -> Listed[ChangedItem]:
             params = order.params()
-            where = {"org_id": caller.org_id, "rights": caller.rights.as_json()}
+            where = {"org_id": caller.org_id, "rights": caller.rights.as_json(), "is_quarantined": is_quarantined}
             where |= {name: params[name] for name in ("after_id", "updated_since")}
             [[total, behind]] = session.run("count_changed", **where)
             rows = session.run("changed_items", **where, limit=limit, offset=offset, max_bytes=PAGE_BYTES)

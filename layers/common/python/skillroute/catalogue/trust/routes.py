@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from skillroute.catalogue.model import ItemType
@@ -14,7 +14,7 @@ from skillroute.catalogue.trust.review import ChangedItem, Decision, ReviewDefin
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import ERRORS
-from skillroute.core.http.listing import LIST_DOC, Listing, listing_of
+from skillroute.core.http.listing import LIST_DOC, STATES, Listing, State, listing_of
 from skillroute.core.http.use_cases import given, require
 from skillroute.core.listing import Cursor
 
@@ -22,6 +22,9 @@ router = APIRouter(prefix="/api/v1/trust", tags=["trust"], route_class=SafeJsonR
 
 AsKeeper = Annotated[Caller, Depends(require(Scope.CATALOG))]
 Review = Annotated[ReviewDefinitions, given(ReviewDefinitions)]
+QuarantinedQuery = Annotated[
+    State, Query(description="Those that nothing finds or calls until they are approved, those in use, or all.")
+]
 ChangedListing = Annotated[Listing, Depends(listing_of(Literal["id"], "id"))]
 
 
@@ -88,12 +91,15 @@ class TrustDecision(BaseModel):
 
 
 @router.get("/changed", response_model=list[ChangedDefinition], summary="List changed definitions", responses=LIST_DOC)
-def list_changed_definitions(caller: AsKeeper, review: Review, page: ChangedListing) -> Response:
+def list_changed_definitions(
+    caller: AsKeeper, review: Review, page: ChangedListing, is_quarantined: QuarantinedQuery = "all"
+) -> Response:
     """Return a page of the caller's own items whose definitions are not the approved ones, with the difference.
 
     Items that are switched off are left out.
     """
-    found = review.changed(caller, page.order, limit=page.limit, offset=page.offset)
+    which = STATES[is_quarantined]
+    found = review.changed(caller, page.order, limit=page.limit, offset=page.offset, is_quarantined=which)
     rows = list(map(ChangedDefinition.of, found.rows))
     return page.listed(rows, lambda place: Cursor("id", found.rows[place].id, None), found.total, found.remaining)
 

@@ -103,7 +103,8 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name,
             ELSE e.description END,
        e.tags, e.capabilities, e.skills, CASE WHEN d.upto <= :room::bigint THEN e.document END,
        e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
-       (SELECT count(*) FROM mcp.words_seen_by(:org_id::text, :rights::jsonb) w WHERE w.entity_id = e.id AND w.tool_id IS NOT NULL), '{}'::text[]
+       (SELECT count(*) FROM mcp.words_seen_by(:org_id::text, :rights::jsonb) w WHERE w.entity_id = e.id AND w.tool_id IS NOT NULL), '{}'::text[],
+       NULL, NULL, NULL
 FROM mcp.registry_entities e
 LEFT JOIN (
     SELECT w.id, sum(octet_length(o.document::text)) OVER (ORDER BY w.nth ROWS UNBOUNDED PRECEDING) AS upto
