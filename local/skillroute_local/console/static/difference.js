@@ -1,4 +1,4 @@
-// How a definition differs from the approved one, line by line: by sign, and with characters that nobody sees named.
+// How a definition differs from the approved one, line by line: by sign, and with invisible characters named.
 import { h } from "./dom.js";
 
 const SIGNS = { "+": ["ins", "added: "], "-": ["del", "removed: "] };

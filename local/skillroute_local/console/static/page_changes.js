@@ -19,7 +19,7 @@ export function make() {
   const all = h("input", { type: "checkbox", onchange: () => { rows.forEach(({ id }) => (all.checked ? chosen.add(id) : chosen.delete(id))); mark(); } });
   const approve = h("button", { type: "button", onclick: () => several("approve") });
   const reject = h("button", { type: "button", onclick: () => several("reject") });
-  const tools = h("div", { class: "tools" }, reload, h("label", {}, all, " Select all that are shown"), approve, reject);
+  const tools = h("div", { class: "tools" }, reload, h("label", { class: "inline" }, all, " Select all that are shown"), approve, reject);
   const became = h("div", { role: "status" });
   const shown = h("div", {});
   const element = h("div", { class: "scroll stack", tabindex: "-1" }, tools, became, shown);
@@ -110,7 +110,7 @@ export function make() {
         h("button", { type: "button", "aria-label": `Reject ${name}`, onclick: () => decide("reject", [row]) }, "Reject")));
   }
 
-  /** Show what is selected, without drawing the list anew under whoever selects. */
+  /** Show what is selected, and draw nothing anew, so that the focus stays. */
   function mark() {
     for (const box of shown.querySelectorAll("article input")) box.checked = chosen.has(Number(box.closest("article").dataset.id));
     all.checked = rows.length > 0 && chosen.size === rows.length;
