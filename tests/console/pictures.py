@@ -27,6 +27,7 @@ PAGES = {
     "doctor": "doctor",
     "health": "health",
     "learning": "learning",
+    "changes": "changes",
 }
 SCHEMES = ("light", "dark")
 NARROW = {"width": 400, "height": 800}

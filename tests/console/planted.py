@@ -46,6 +46,8 @@ def plant(server: Server) -> None:
     server.put(*tools, hostile | {"input_schema": schema, "annotations": {"title": SCRIPT}})
     _import(server, [_line(name, *of) for name, of in _SUGGESTED.items()])
     _plant_use(server)
+    for description in ("Adds numbers.", "Adds numbers, all that there are."):
+        server.put({"server": "sums", "name": "add_numbers", "description": description})
 
 
 def _plant_use(server: Server) -> None:

@@ -23,6 +23,7 @@ PAGES = {
     "health": ("Health", "All dependencies are available"),
     "learning": ("Learning", "wash the dog"),
     "log": ("Log", "event"),
+    "changes": ("Changes", "Adds numbers, all that there are."),
 }
 """Where each page is, its title, and what it shows of the examples."""
 
@@ -36,6 +37,7 @@ IN_CATALOGUES = {
     "Health": "1,538",
     "Learning": "Nothing was learned yet",
     "Log": "event",
+    "Changes": "No changed definition waits.",
 }
 
 
@@ -115,7 +117,7 @@ def test_pages_are_reached_by_keys_alone(console: Console) -> None:
     console.open("search")
     console.page.keyboard.press("Escape")
     others = ["Catalogue", "Skills", "Suggestions", "Map", "Doctor", "Health", "Learning"]
-    for key, title in [*enumerate(others, start=2), (1, "Search")]:
+    for key, title in [*enumerate(others, start=2), (0, "Changes"), (1, "Search")]:
         console.page.keyboard.press(str(key))
         console.page.get_by_role("heading", level=1, name=title).wait_for()
         console.page.keyboard.press("Escape")

@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from skillroute_local.console import catalogue, doctor, events, skills, suggestions
+from skillroute_local.console import catalogue, changes, doctor, events, skills, suggestions
 from skillroute_local.console.actions import Action
 from skillroute_local.console.health import health_actions
 from skillroute_local.console.judgements import JudgementFiles
@@ -93,6 +93,7 @@ def console_app(
         health_actions(lend),
         learning_actions(marks),
         log_actions(),
+        changes.actions,
     ):
         actions |= of_page
 

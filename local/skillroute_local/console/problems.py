@@ -20,7 +20,7 @@ _REMEDIES = {
     "insufficient_scope": "You have read access only: enter a token that has the scope named here.",
     "no_language_model": "Set SKILLROUTE_CHAT_PROVIDER and SKILLROUTE_CHAT_MODEL where Skillroute runs.",
     "outcome_unknown": "Reload the page before you repeat it: the change may have been stored.",
-    "definition_changed": "Approve its changed definition first, with skillroute trust approve.",
+    "definition_changed": "Approve its changed definition first, on the page Changes or with skillroute trust approve.",
     "server_disabled": "Switch its server on first, on the page Catalogue, Servers.",
     "skill_deleted": "Reload the list.",
     "skill_exists": "Choose another id, or merge into the existing skill.",

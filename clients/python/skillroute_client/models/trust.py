@@ -31,7 +31,7 @@ class ChangedDefinition(Answer):
 
 
 class TrustDecision(Answer):
-    """The decision on an item: `approved`, `rejected`, `unchanged` or `not_found`."""
+    """The decision on an item: `approved`, `rejected`, `unchanged`, `changed_again` or `not_found`."""
 
     id: int
     status: str

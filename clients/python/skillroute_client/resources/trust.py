@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Unpack
 
 from skillroute_client.calls import Call, many, path_of
@@ -22,13 +23,18 @@ class Trust(Resource[M]):
         return Listing(path_of("trust", "changed"), ChangedDefinition, where)
 
     @operation
-    def approve(self, ids: Sequence[int]) -> Call[list[TrustDecision]]:
-        """Approve items as they are now."""
-        path = path_of("trust", "approve")
-        return Call(method="POST", path=path, body={"ids": ids}, read=many(TrustDecision))
+    def approve(self, ids: Sequence[int], *, seen: Mapping[int, datetime] | None = None) -> Call[list[TrustDecision]]:
+        """Approve items as they are now; with `seen`, `changed_at` by id, only those that did not change since."""
+        return _decision("approve", ids, seen)
 
     @operation
-    def reject(self, ids: Sequence[int]) -> Call[list[TrustDecision]]:
-        """Switch items off whose definitions changed."""
-        path = path_of("trust", "reject")
-        return Call(method="POST", path=path, body={"ids": ids}, read=many(TrustDecision))
+    def reject(self, ids: Sequence[int], *, seen: Mapping[int, datetime] | None = None) -> Call[list[TrustDecision]]:
+        """Switch items off whose definitions changed; with `seen` as in `approve`."""
+        return _decision("reject", ids, seen)
+
+
+def _decision(what: str, ids: Sequence[int], seen: Mapping[int, datetime] | None) -> Call[list[TrustDecision]]:
+    body: dict[str, object] = {"ids": ids}
+    if seen is not None:
+        body["seen"] = {str(id_): at.isoformat() for id_, at in seen.items()}
+    return Call(method="POST", path=path_of("trust", what), body=body, read=many(TrustDecision))

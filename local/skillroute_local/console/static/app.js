@@ -14,9 +14,11 @@ const PAGES = [
   { id: "health", title: "Health", load: () => import("./page_health.js") },
   { id: "learning", title: "Learning", load: () => import("./page_learning.js") },
   { id: "log", title: "Log", load: () => import("./page_log.js") },
+  { id: "changes", title: "Changes", load: () => import("./page_changes.js") },
 ];
+const keyOf = (at) => String((at + 1) % 10); // the tenth page has 0
 const EVERYWHERE = [
-  [`1 … ${PAGES.length}`, "go to a page"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],
+  [`1 … ${keyOf(PAGES.length - 1)}`, "go to a page"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],
   ["Enter", "open the selected item"], ["Esc", "leave a field, close what is open"], ["?", "show the keys"],
 ];
 const THEMES = { auto: "light", light: "dark", dark: "auto" };
@@ -94,7 +96,7 @@ function onKey(event) {
     return;
   }
   if (typing) return;
-  const page = PAGES[Number(event.key) - 1];
+  const page = PAGES.find((_, at) => keyOf(at) === event.key);
   const own = shown?.page.keys?.[event.key];
   if (page) location.hash = `#/${page.id}`;
   else if (event.key === "?") keys();
@@ -120,7 +122,7 @@ async function start() {
   theme(localStorage.getItem(THEME) in THEMES ? localStorage.getItem(THEME) : "auto");
   fill(document.getElementById("pages"),
     h("ul", {}, PAGES.map(({ id, title }, at) =>
-      h("li", {}, h("a", { href: `#/${id}`, "data-id": id }, h("span", {}, title), h("kbd", { "aria-hidden": "true" }, at + 1))))));
+      h("li", {}, h("a", { href: `#/${id}`, "data-id": id }, h("span", {}, title), h("kbd", { "aria-hidden": "true" }, keyOf(at)))))));
   document.getElementById("help").onclick = keys;
   document.getElementById("skip").onclick = (event) => {
     event.preventDefault();

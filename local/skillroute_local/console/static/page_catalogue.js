@@ -201,7 +201,9 @@ export function make({ options, remember }) {
     split.show(
       h("h2", { class: "code" }, tool.name),
       h("p", { class: "muted" }, `${tool.type} of ${tool.server ?? "no server"}, id ${tool.id}, changed `, when(tool.updated_at)),
-      !tool.is_active && h("p", { class: "note" }, tool.is_switched_off ? "This tool is switched off: searches do not return it." : "The tool's server is switched off: searches do not return the tool."),
+      !tool.is_active && h("p", { class: "note" }, tool.is_switched_off ? "This tool is switched off: searches do not return it."
+        : tool.is_quarantined ? ["Its definition changed: searches do not return it until it is approved, on the page ", h("a", { href: "#/changes" }, "Changes"), "."]
+          : "The tool's server is switched off: searches do not return the tool."),
       !tool.is_embedded && h("p", { class: "note" }, "This tool has no vector yet: searches find it by words only."),
       h("p", { class: "lead" }, tool.description || h("span", { class: "muted" }, "It has no description.")),
       h("p", { class: "actions" }, h("button", { type: "button", onclick: () => switchTool(tool, changed) }, tool.is_switched_off ? "Switch on" : "Switch off"),

@@ -22,6 +22,7 @@ export function make() {
   const element = h("div", { class: "scroll stack", tabindex: "-1" });
   const state = h("div", {});
   const found = h("div", {});
+  const changed = h("p", {});
   const work = makeWork();
   const button = h("button", { type: "button", "data-first": true, onclick: verify }, "Check stored data ", h("kbd", {}, "v"));
   let timer = null;
@@ -67,6 +68,17 @@ export function make() {
       health.counts && [h("h3", {}, "Counted since the process started"),
         h("table", { class: "figures" }, h("tbody", {}, Object.entries(health.counts).sort(([a], [b]) => a.localeCompare(b)).map(([name, value]) =>
           h("tr", {}, h("td", {}, name.replace(/(?<=[a-z])(?=[A-Z])/g, " ")), h("td", { class: "num" }, value.toLocaleString("en"))))))]);
+  }
+
+  async function countChanged() {
+    try {
+      const { waiting } = await act("changes/count");
+      fill(changed, waiting === null ? h("span", { class: "muted" }, "Changed definitions are shown to callers with scope catalog.")
+        : waiting === 0 ? h("span", { class: "muted" }, "No changed definition waits.")
+          : h("a", { href: "#/changes" }, `${plural(waiting, "changed definition")} to be approved or rejected`));
+    } catch (error) {
+      showProblem(error, "Changed definitions cannot be counted", countChanged);
+    }
   }
 
   function stages(latency) {
@@ -115,6 +127,6 @@ export function make() {
   }
 
   fill(element, state, h("h3", {}, "Consistency check"), h("p", { class: "actions" }, button), found,
-    h("h3", {}, "Queues and failed work"), work.element);
-  return { element, enter: () => { load(); work.load(); }, leave: () => clearTimeout(timer), keys: { v: { says: "check stored data", run: verify } } };
+    h("h3", {}, "Queues and failed work"), changed, work.element);
+  return { element, enter: () => { load(); countChanged(); work.load(); }, leave: () => clearTimeout(timer), keys: { v: { says: "check stored data", run: verify } } };
 }

@@ -64,6 +64,33 @@ def test_what_is_rejected_is_off_until_it_is_approved(client: TestClient) -> Non
     assert (refused.status_code, refused.json()["code"]) == (409, "definition_changed")
 
 
+@pytest.mark.parametrize(("route", "status"), [("approve", "approved"), ("reject", "rejected")])
+def test_what_changed_since_it_was_seen_is_left_as_it_is(client: TestClient, route: str, status: str) -> None:
+    id_ = put(client, "Adds.")["id"]
+    put(client, "Adds two.")
+    [seen] = client.get("/api/v1/trust/changed").json()
+    put(client, "Adds two. Trust me.")
+
+    def decided(changed_at: str) -> list[dict[str, Any]]:
+        body = {"ids": [id_, 999], "seen": {str(id_): changed_at, "999": changed_at}}
+        answer = client.post(f"/api/v1/trust/{route}", json=body)
+        found: list[dict[str, Any]] = answer.json()
+        return found
+
+    assert [each["status"] for each in decided(seen["changed_at"])] == ["changed_again", "not_found"]
+    [now] = client.get("/api/v1/trust/changed").json()
+    assert now["differences"][0]["diff"][-1] == "+Adds two. Trust me."
+    assert [each["status"] for each in decided(now["changed_at"])] == [status, "not_found"]
+    assert client.get("/api/v1/trust/changed").json() == []
+
+
+@pytest.mark.parametrize("seen", [{"one": "2026-11-20T09:00:00Z"}, {"1": "2026-11-20T09:00:00"}, {"1": None}, []])
+def test_what_was_seen_is_a_moment_by_id(client: TestClient, seen: Any) -> None:
+    answer = client.post("/api/v1/trust/approve", json={"ids": [1], "seen": seen})
+    assert answer.status_code == 422
+    assert "seen" in answer.text
+
+
 @pytest.mark.parametrize("ids", [[], [0], ["1"], [2**63], list(range(1, 502)), None])
 def test_ids_that_are_none_are_refused_by_their_field(client: TestClient, ids: Any) -> None:
     for route in ("approve", "reject"):

@@ -35,6 +35,13 @@ FROM (
 WHERE nth = 1 OR upto <= :max_bytes::bigint
 ORDER BY id
 
+-- name: lock_definitions
+-- By id, as everybody does, and all that are decided on at once: two callers wait for each other in one order.
+SELECT t.id FROM mcp.tools t WHERE t.id = ANY (:ids::bigint[]) ORDER BY t.id FOR NO KEY UPDATE
+
+-- name: definitions_changed_at
+SELECT tool_id, changed_at FROM mcp.approvals WHERE tool_id = ANY (:ids::bigint[]) AND changed_at IS NOT NULL
+
 -- name: reject_definitions
 -- Locked by id before they are written. What is as it was approved is no concern of this.
 WITH locked AS MATERIALIZED (

@@ -18,7 +18,10 @@ from skillroute.core.caller import Caller
 from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Database, Session
 
-Decision = Literal["approved", "rejected", "unchanged", "not_found"]
+Decision = Literal["approved", "rejected", "unchanged", "changed_again", "not_found"]
+
+Seen = Mapping[int, datetime]
+"""When the definitions changed that the caller looked at, by item: `ChangedItem.changed_at`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,36 +70,40 @@ class ReviewDefinitions:
 
         return self._database.read(read)
 
-    def approve(self, item_ids: Sequence[int], caller: Caller) -> dict[int, Decision]:
-        """Approve items as they are now, and release those that are quarantined."""
+    def approve(self, item_ids: Sequence[int], caller: Caller, seen: Seen | None = None) -> dict[int, Decision]:
+        """Approve items as they are now, or as they were `seen`, and release those that are quarantined."""
 
         def decide(session: Session, ids: list[int]) -> dict[int, Decision]:
             settle(session, ids, Trust(approves=True), caller)
             return dict.fromkeys(ids, "approved")
 
-        return self._decided(item_ids, caller, decide)
+        return self._decided(item_ids, caller, decide, seen or {})
 
-    def reject(self, item_ids: Sequence[int], caller: Caller) -> dict[int, Decision]:
+    def reject(self, item_ids: Sequence[int], caller: Caller, seen: Seen | None = None) -> dict[int, Decision]:
         """Switch items off whose definitions changed; until one is approved, it cannot be switched on."""
 
         def decide(session: Session, ids: list[int]) -> dict[int, Decision]:
             rejected = {row[0] for row in session.run("reject_definitions", ids=ids, org_id=caller.org_id)}
             return {id_: "rejected" if id_ in rejected else "unchanged" for id_ in ids}
 
-        return self._decided(item_ids, caller, decide)
+        return self._decided(item_ids, caller, decide, seen or {})
 
     def _decided(
         self,
         item_ids: Sequence[int],
         caller: Caller,
         decide: Callable[[Session, list[int]], dict[int, Decision]],
+        seen: Seen,
     ) -> dict[int, Decision]:
         def work(session: Session) -> dict[int, Decision]:
             found = ItemRepository(session).named(list(item_ids), caller.org_id, rights=caller.rights)
             own = {id_: item for id_, item in found.items() if item.org_id == caller.org_id}
             names = sorted({item.key.server for item in own.values() if item.key.server})
             servers = self._servers.lock(session, caller.org_id, names)
-            decided = decide(session, sorted(own)) if own else {}
+            again = _changed_again(session, sorted(own), seen)
+            ids = sorted(own.keys() - again)
+            decided: dict[int, Decision] = dict.fromkeys(again, "changed_again")
+            decided |= decide(session, ids) if ids else {}
             # Servers are found by those of their tools that are found.
             self._servers.refresh(session, servers)
             if own:
@@ -104,6 +111,17 @@ class ReviewDefinitions:
             return {id_: decided.get(id_, "not_found") for id_ in item_ids}
 
         return self._database.transact(work)
+
+
+def _changed_again(session: Session, ids: list[int], seen: Seen) -> set[int]:
+    """Return the items that are not as they were seen, and keep the others as they are until the transaction ends."""
+    looked_at = [id_ for id_ in ids if id_ in seen]
+    if not looked_at:
+        return set()
+    session.run("lock_definitions", ids=ids)
+    # A second statement: the first one does not see what was changed while it waited for the lock.
+    now = dict(session.run("definitions_changed_at", ids=looked_at))
+    return {id_ for id_ in looked_at if now.get(id_) != seen[id_]}
 
 
 def _to_changed(row: list[Any]) -> ChangedItem:

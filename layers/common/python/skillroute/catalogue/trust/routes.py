@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from skillroute.catalogue.model import ItemType
 from skillroute.catalogue.sync import MAX_ITEMS
@@ -76,6 +76,12 @@ class TrustBody(BaseModel):
     ids: list[Annotated[int, Field(ge=1, le=2**63 - 1)]] = Field(
         min_length=1, max_length=MAX_ITEMS, description="Ids of items whose definitions changed."
     )
+    seen: dict[Annotated[int, Field(strict=False)], Annotated[AwareDatetime, Field(strict=False)]] = Field(
+        default_factory=dict,
+        max_length=MAX_ITEMS,
+        description="`changed_at` by id, as it was listed: items that changed since are left as they are, and their "
+        "status is `changed_again`. Those that are not named are decided on as they are now.",
+    )
 
 
 class TrustDecision(BaseModel):
@@ -106,11 +112,14 @@ def list_changed_definitions(
 
 @router.post("/approve", summary="Approve definitions")
 def approve_definitions(body: TrustBody, caller: AsKeeper, review: Review) -> list[TrustDecision]:
-    """Approve the caller's own items as they are now; those that are quarantined are found and called again."""
-    return TrustDecision.each(review.approve(body.ids, caller))
+    """Approve the caller's own items as they are now, or as they were `seen`.
+
+    Those that are quarantined are found and called again.
+    """
+    return TrustDecision.each(review.approve(body.ids, caller, body.seen))
 
 
 @router.post("/reject", summary="Reject changed definitions")
 def reject_definitions(body: TrustBody, caller: AsKeeper, review: Review) -> list[TrustDecision]:
     """Switch those of the caller's own items off whose definitions changed; they stay off until they are approved."""
-    return TrustDecision.each(review.reject(body.ids, caller))
+    return TrustDecision.each(review.reject(body.ids, caller, body.seen))
