@@ -82,6 +82,11 @@ WHERE a.expires_at < :now::timestamptz OR a.state_hash IN (
     WHERE o.server_id = :server_id::bigint AND {{own o.org_id}} AND o.person = :person
     ORDER BY o.expires_at DESC OFFSET :kept)
 
+-- name: get_login_attempt
+SELECT a.server_id, a.org_id, a.person, a.sealed, a.redirect_uri, a.issuer, a.expires_at, e.name
+FROM mcp.login_attempts a JOIN mcp.registry_entities e ON e.id = a.server_id
+WHERE a.state_hash = :state_hash
+
 -- name: take_login_attempt
 -- Finishing takes it: a state is good once.
 DELETE FROM mcp.login_attempts a WHERE a.state_hash = :state_hash
