@@ -3,40 +3,16 @@
 from __future__ import annotations
 
 from html import unescape
-from html.parser import HTMLParser
 
 import httpx
 import pytest
 from fastapi.testclient import TestClient
-from skillroute.core.http.app import create_app
-from skillroute.identity.logins import Logins
-from skillroute.identity.routes import CALLBACK_PATH, open_router
+from skillroute.identity.routes import CALLBACK_PATH
 
 from tests.integration.identity.conftest import REDIRECT, Door, person
+from tests.integration.identity.pages import Page
 
 ANN = person("ann")
-
-
-class Form(HTMLParser):
-    """The form of a page: where it goes, and its hidden fields."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.action, self.method, self.hidden, self.tags = "", "", {}, set()  # type: ignore[var-annotated]
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = {name: value or "" for name, value in attrs}
-        self.tags.add(tag)
-        if tag == "form":
-            self.action, self.method = said["action"], said["method"]
-        if tag == "input" and said["type"] == "hidden":
-            self.hidden[said["name"]] = said["value"]
-
-
-@pytest.fixture
-def browser(door: Door) -> TestClient:
-    return TestClient(create_app([open_router], use_cases={Logins: door.logins}))
 
 
 def back(door: Door, browser: TestClient, caller: object = ANN, server: object = None) -> httpx.Response:
@@ -47,7 +23,7 @@ def back(door: Door, browser: TestClient, caller: object = ANN, server: object =
 
 
 def answer(browser: TestClient, asked: httpx.Response, said: dict[str, str], **headers: str) -> httpx.Response:
-    found = Form(asked.text)
+    found = Page(asked.text)
     assert (found.action, found.method) == (CALLBACK_PATH, "post")
     return browser.post(found.action, data=found.hidden | said, headers=headers)
 
@@ -77,7 +53,7 @@ def test_the_page_says_who_began_the_login_when_and_what_for(door: Door, browser
         "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
     )
     assert (asked.headers["cache-control"], asked.headers["referrer-policy"]) == ("no-store", "no-referrer")
-    assert "script" not in Form(asked.text).tags
+    assert "script" not in Page(asked.text).tags
 
 
 def test_who_allows_it_is_logged_in_once(door: Door, browser: TestClient) -> None:
@@ -116,7 +92,7 @@ def test_a_form_of_another_site_finishes_nothing(door: Door, browser: TestClient
 
 
 def test_a_body_that_is_no_form_finishes_nothing(door: Door, browser: TestClient) -> None:
-    hidden = Form(back(door, browser).text).hidden | YES
+    hidden = Page(back(door, browser).text).hidden | YES
     kind = {"Content-Type": "application/x-www-form-urlencoded"}
     for sent in (
         browser.post(CALLBACK_PATH, json=hidden),
@@ -168,6 +144,6 @@ def test_whoever_began_it_can_be_told_from_oneself(
     door: Door, browser: TestClient, name: str, org: str | None, title: str, known: str
 ) -> None:
     asked = back(door, browser, person(name, org))
-    assert "b" not in Form(asked.text).tags
+    assert "b" not in Page(asked.text).tags
     assert f"<h1>{title}</h1>" in unescape(asked.text)
     assert known in unescape(asked.text)

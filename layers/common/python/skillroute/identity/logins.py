@@ -15,6 +15,7 @@ from skillroute.core.hashing import text_hash
 from skillroute.core.observability import logger
 from skillroute.core.outbound.credentials import ServerRef
 from skillroute.core.postgres.database import Database
+from skillroute.core.rights.decide import Rights
 from skillroute.identity.model import Attempt, KeptTokens, Login, Pending, Person, ServerIdentity, Tokens, origin_of
 from skillroute.identity.oauth.discovery import Discovered, discover
 from skillroute.identity.oauth.flow import Granted, GrantRefused, authorization_url, exchange, new_verifier, revoke
@@ -92,8 +93,13 @@ class Logins:
         ------
         NotFound, Forbidden, Conflict, LoginNotPossible, DependencyUnavailable
         """
-        person = self._person(caller)
-        server, identity = self._server(server_id, caller)
+        return self.begin_of(server_id, self._person(caller), caller.rights, redirect_uri, scopes)
+
+    def begin_of(
+        self, server_id: int, person: Person, rights: Rights, redirect_uri: str, scopes: Sequence[str] = ()
+    ) -> Begun:
+        """Begin a login of a person with some rights; raises as `begin`."""
+        server, identity = self._server(server_id, person.org_id, rights)
         self._vault.require_key()
         found = discover(self._web, server.url)
         client = self._client(server, identity, found, redirect_uri)
@@ -187,10 +193,10 @@ class Logins:
             raise Forbidden(self._persons.why_none(caller))
         return person
 
-    def _server(self, server_id: int, caller: Caller) -> tuple[ServerRef, ServerIdentity]:
+    def _server(self, server_id: int, org_id: str | None, rights: Rights) -> tuple[ServerRef, ServerIdentity]:
         def look(session: Any) -> tuple[ServerRef | None, ServerIdentity | None]:
             identities = IdentityRepository(session)
-            return identities.server(server_id, caller.org_id, caller.rights), identities.get(server_id)
+            return identities.server(server_id, org_id, rights), identities.get(server_id)
 
         found, identity = self._database.snapshot(look)
         server = visible(found, "server", server_id)

@@ -70,6 +70,33 @@ def question(pending: Pending, action: str, sent: Mapping[str, str | None]) -> s
     return _PAGE.format(title=escape(title), content=content)
 
 
+def invitation(pending: Pending, action: str, ticket: str) -> str:
+    """Return the page of a link: whom it is for, and a way on."""
+    who, server = plain(pending.who), plain(pending.server)
+    title = f"Log in at “{server}” for {who}?"
+    rows = {
+        "Made for": who if pending.subject is None else f"{who}, known only as {plain(pending.subject)}",
+        "Made at": f"{_time(pending.begun_at)}; good until {_time(pending.expires_at)}",
+        "Server": f"{server}, {plain(pending.address)}",
+    }
+    hidden = f'<input type="hidden" name="ticket" value="{escape(ticket)}">'
+    content = (
+        f"<p>A call of a tool at this server needs a login. Go on only if that is you, and your own agent gave you "
+        f"this link; from anyone else it lets them act with your account.</p>{listed(rows)}"
+        f'<form method="post" action="{escape(action)}">{hidden}<p><button>Go on to log in</button></p></form>'
+    )
+    return _PAGE.format(title=escape(title), content=content)
+
+
+def onward(url: str) -> str:
+    """Return a page that leads on to another site: browsers do not follow a form's answer there (`form-action`)."""
+    at = escape(url)
+    content = (
+        f'<meta http-equiv="refresh" content="0; url={at}"><p><a href="{at}" rel="noreferrer">Go on to log in</a></p>'
+    )
+    return _PAGE.format(title="Log in", content=content)
+
+
 def listed(rows: Mapping[str, str]) -> str:
     """Return names and values as a list; the direction of a value's letters changes nothing outside of it."""
     items = (f"<dt>{escape(name)}</dt><dd><bdi>{escape(value)}</bdi></dd>" for name, value in rows.items())

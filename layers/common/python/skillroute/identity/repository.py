@@ -103,7 +103,7 @@ class AttemptRepository:
     def add(self, state_hash: str, attempt: Attempt, now: datetime) -> None:
         """Store a login that was begun; those that are too old, or too many, go."""
         of = {"server_id": attempt.server_id, "org_id": attempt.person.org_id, "person": attempt.person.name}
-        self._run("drop_login_attempts", now=now, kept=ATTEMPTS_KEPT, **of)
+        self._run("drop_login_attempts", now=now, kept=ATTEMPTS_KEPT, is_link=not attempt.issuer, **of)
         self._run(
             "put_login_attempt",
             state_hash=state_hash,

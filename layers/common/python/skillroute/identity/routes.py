@@ -15,10 +15,11 @@ from skillroute.core.http.paging import PAGE_DOC, Page
 from skillroute.core.http.protected_resource import url_of
 from skillroute.core.http.use_cases import given, require
 from skillroute.identity.answers import IdentityOut, IdentityRequest, LoginOut, LoginRequest, LoginStarted
+from skillroute.identity.links import LINK_PATH, UNKNOWN_LINK, LoginLinks
 from skillroute.identity.logins import Finished, Logins
 from skillroute.identity.manage import ManageIdentities
 from skillroute.identity.model import Pending
-from skillroute.identity.page import FORM_HEADERS, HEADERS, page, question
+from skillroute.identity.page import FORM_HEADERS, HEADERS, invitation, onward, page, question
 
 CALLBACK_PATH = "/oauth/callback"
 
@@ -31,6 +32,7 @@ AsWriter = Annotated[Caller, Depends(require(Scope.CATALOG))]
 AsReader = Annotated[Caller, Depends(require(Scope.SEARCH))]
 Manage = Annotated[ManageIdentities, given(ManageIdentities)]
 Own = Annotated[Logins, given(Logins)]
+Links = Annotated[LoginLinks, given(LoginLinks)]
 Sent = Annotated[str | None, Query()]
 
 router = APIRouter(prefix="/api/v1", tags=["identity"], route_class=SafeJsonRoute, responses=ERRORS)
@@ -109,9 +111,7 @@ def ask_about_login(
 def finish_login(request: Request, logins: Own, form: Annotated[dict[str, str], Depends(read_form)]) -> HTMLResponse:
     """Finish a login, or end it, as the person in front of the browser wants. The state is good once."""
     state, code, iss = (form.get(name) for name in ("state", "code", "iss"))
-    # Older browsers do not send the header; a page of another site knows neither state nor code.
-    is_ours = request.headers.get("sec-fetch-site", "same-origin") == "same-origin"
-    if not state or not code or not is_ours or _is_too_long(state, code, iss):
+    if not state or not code or not _is_ours(request) or _is_too_long(state, code, iss):
         return _said(Finished(False, NO_LOGIN))
     answer = form.get("answer")
     if answer == "refuse":
@@ -120,6 +120,34 @@ def finish_login(request: Request, logins: Own, form: Annotated[dict[str, str], 
         return _said(logins.finish(state, code, iss, None))
     found = logins.look(state, code, iss, None)
     return _said(found) if isinstance(found, Finished) else _asked(found, state, code, iss)
+
+
+@open_router.get(LINK_PATH)
+def show_login_link(links: Links, ticket: Sent = None) -> HTMLResponse:
+    """Show whom a link is for. It stays good: what looks at links ahead uses none up."""
+    if not ticket or _is_too_long(ticket):
+        return _said(Finished(False, UNKNOWN_LINK))
+    found = links.look(ticket)
+    if isinstance(found, Finished):
+        return _said(found)
+    return HTMLResponse(invitation(found, LINK_PATH, ticket), headers=FORM_HEADERS)
+
+
+@open_router.post(LINK_PATH)
+def follow_login_link(
+    request: Request, links: Links, logins: Own, form: Annotated[dict[str, str], Depends(read_form)]
+) -> HTMLResponse:
+    """Begin the login that a link is for, and lead on to its authorization server. The ticket is good once."""
+    ticket = form.get("ticket")
+    if not ticket or not _is_ours(request) or _is_too_long(ticket):
+        return _said(Finished(False, UNKNOWN_LINK))
+    begun = links.begin(ticket, logins, url_of(request, CALLBACK_PATH))
+    return _said(begun) if isinstance(begun, Finished) else HTMLResponse(onward(begun.url), headers=HEADERS)
+
+
+def _is_ours(request: Request) -> bool:
+    # Older browsers do not send the header; a page of another site knows neither ticket nor code.
+    return request.headers.get("sec-fetch-site", "same-origin") == "same-origin"
 
 
 def _is_too_long(*sent: str | None) -> bool:
