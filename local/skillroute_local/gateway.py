@@ -27,7 +27,7 @@ ROUTES = {
     "ANY /api/v1/skills/{proxy+}": "skills",
     "ANY /api/v1/tools/{id}/skills": "skills",
     "ANY /api/v1/{proxy+}": "catalog",
-    "GET /oauth/callback": "catalog",
+    "ANY /oauth/{page}": "catalog",
     "ANY /v0.1/servers": "catalog",
     "ANY /v0.1/servers/{proxy+}": "catalog",
 }

@@ -21,10 +21,15 @@ OPEN = {
     "GET /.well-known/oauth-protected-resource/mcp",
     "GET /.well-known/mcp/server-card.json",
     "GET /mcp/server-card",
+    "GET /oauth/begin",
+    "POST /oauth/begin",
     "GET /oauth/callback",
+    "POST /oauth/callback",
 }
-"""The routes that are open where tokens let callers in: they have who issues those, how to connect, and the page that
-browsers come back to from a login."""
+"""The routes that are open where tokens let callers in: they have who issues those, how to connect, and pages for
+browsers that log in."""
+PAGES = {each for each in OPEN if " /oauth/" in each}
+"""Those of them that are for browsers: forms and pages, not JSON."""
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -47,7 +52,7 @@ def served(*functions: str) -> set[str]:
     document = create_app(_routers(functions or FUNCTIONS)).openapi()
     found = {key(method, path) for path, methods in document["paths"].items() for method in methods}
     # What the document leaves out.
-    of = {"Catalog": {"GET /oauth/callback"}, "Mcp": OPEN - {"GET /oauth/callback"}}
+    of = {"Catalog": PAGES, "Mcp": OPEN - PAGES}
     return found.union(*(of.get(function, set()) for function in functions or FUNCTIONS))
 
 

@@ -102,11 +102,14 @@ class KnownIdentities:
         self.refused_by.append(challenge)
         return self._next(caller)
 
+    def login_link(self, server: ServerRef, caller: Caller, scopes: tuple[str, ...], base_url: str) -> str | None:
+        return f"{base_url}/log-in/{server.id}/{caller.name}/{'+'.join(scopes)}"
+
     def _next(self, caller: Caller) -> Credentials:
         if caller.name not in self.tokens:
             return Credentials(session_key=f"{caller.org_id}/{caller.name}")
         if not self.tokens[caller.name]:
-            raise LoginNeeded("you are not logged in at tools: log in with `skillroute login 1`")
+            raise LoginNeeded("you are not logged in at tools: log in with `skillroute login 1`", helps=True)
         token = self.tokens[caller.name].pop(0)
         return Credentials({"Authorization": f"Bearer {token}"}, f"{caller.org_id}/{caller.name}")
 

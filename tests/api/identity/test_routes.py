@@ -86,9 +86,23 @@ def test_the_open_page_says_in_plain_words_what_happened_and_runs_nothing(client
         assert "Not logged in" in page.text
 
 
+def test_the_page_of_a_link_that_is_not_known_tells_nothing(client: TestClient) -> None:
+    for page in (
+        client.get("/oauth/begin"),
+        client.get("/oauth/begin?ticket=<script>"),
+        client.get(f"/oauth/begin?ticket={'a' * 9000}"),
+        client.post("/oauth/begin"),
+        client.post("/oauth/begin", data={"ticket": "x"}),
+    ):
+        assert (page.status_code, page.headers["content-type"]) == (400, "text/html; charset=utf-8")
+        assert page.headers["content-security-policy"].endswith("form-action 'none'")
+        assert "<script" not in page.text
+        assert "This link is not known" in page.text
+
+
 def test_the_open_page_needs_no_token_and_everything_else_does(client: TestClient) -> None:
     """It is in no document of the API: nobody but a browser that comes back from a login asks for it."""
-    assert CALLBACK not in client.get("/openapi.json").json()["paths"]
+    assert not {CALLBACK, "/oauth/begin"} & set(client.get("/openapi.json").json()["paths"])
 
 
 def test_who_logs_out_without_a_login_hears_so(client: TestClient, system: System) -> None:

@@ -123,6 +123,16 @@ def test_content_that_a_revision_does_not_know_is_text_for_it(
         )
 
 
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_who_must_log_in_is_given_a_link_by_the_name_that_this_server_was_asked_by(
+    calling: System, door: TestClient, revision: str
+) -> None:
+    behind(calling)[1].tokens[None] = []
+    found = call(door, "call_tool", {"id": callable_tool(calling)}, revision)
+    assert found["isError"] is True
+    assert f": {door.base_url}/log-in/" in found["content"][0]["text"]
+
+
 def test_an_answer_that_is_too_large_to_be_sent_is_none(
     calling: System, servers: ScriptedServers, door: TestClient
 ) -> None:

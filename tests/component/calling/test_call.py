@@ -298,6 +298,16 @@ def test_who_is_not_logged_in_is_shown_where(
     assert servers.asked == []
 
 
+def test_who_is_not_logged_in_is_given_a_link_where_it_is_known_how_they_come_here(
+    system: System, servers: ScriptedServers, identities: KnownIdentities
+) -> None:
+    id_ = callable_tool(system)
+    identities.tokens["ann"] = []
+    link = "https://us.test/log-in/"
+    assert link in said(call(system, id_, ANN, base_url="https://us.test"))
+    assert "link" not in said(call(system, id_, ANN))
+
+
 def test_callers_share_no_session(system: System, servers: ScriptedServers) -> None:
     id_ = callable_tool(system)
     for caller in (ANN, BOB, of_org("globex")):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from skillroute.calling.invocation import MAX_NOTICES, CallsOfFunction, answer_event, event_of
+from skillroute.calling.invocation import MAX_NOTICES, CallEvent, CallsOfFunction, answer_event, event_of
 from skillroute.calling.model import JsonObject, Progress
 from skillroute.calling.tool_call import ToolCall
 from skillroute.core.caller import Caller, Scope
@@ -118,8 +118,13 @@ def test_an_event_says_who_calls_what_with_which_token_and_by_when() -> None:
             "roles": [], "groups": ["eng"], "is_person": False,
         },
         "tool_id": 7, "arguments": {"a": [1]}, "form": "read", "token": "token", "key": "key", "seconds": 3.5,
-        "request_id": None, "trace_id": None, "traceparent": None,
+        "request_id": None, "trace_id": None, "traceparent": None, "base_url": None,
     }  # fmt: skip
+
+
+def test_a_call_by_the_function_knows_how_its_caller_came_here() -> None:
+    event = CallEvent.model_validate(event_of(ToolCall(7, {}, base_url="https://us.test"), ANN))
+    assert event.call().base_url == "https://us.test"
 
 
 def test_a_call_by_the_function_is_one_event_of_the_request_that_it_is_part_of(

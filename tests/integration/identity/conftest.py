@@ -10,17 +10,21 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from fastapi.testclient import TestClient
 from skillroute.core.caller import Caller, Scope
+from skillroute.core.http.app import create_app
 from skillroute.core.outbound.credentials import Credentials, ServerRef
 from skillroute.core.postgres.database import Database
 from skillroute.identity.credentials import CallerIdentities
 from skillroute.identity.encryption.key_file import KeyFileEncryption
+from skillroute.identity.links import LoginLinks
 from skillroute.identity.logins import Finished, Logins
 from skillroute.identity.manage import ManageIdentities
 from skillroute.identity.oauth.web import Web
 from skillroute.identity.persons import Persons
 from skillroute.identity.places import SecretPlaces
 from skillroute.identity.renewal import PersonTokens
+from skillroute.identity.routes import open_router
 from skillroute.identity.vault import Vault
 
 from tests.integration.identity.authorization_server import Sso, running_sso
@@ -62,7 +66,8 @@ class Door:
         self.logins = Logins(
             database, self.vault, self.web, self.places, self.tokens, persons, now=self.clock
         )  # fmt: skip
-        self.identities = CallerIdentities(database, self.places, self.tokens, persons)
+        self.links = LoginLinks(database, self.vault, persons, now=self.clock)
+        self.identities = CallerIdentities(database, self.places, self.tokens, persons, self.links)
 
     def server(self, path: str = "mcp", org: str | None = None, kind: str = "oauth", **settings: object) -> ServerRef:
         """Store a server of the other side with its identity."""
@@ -115,3 +120,9 @@ def sql(database_url: str) -> Iterator[Sql]:
 @pytest.fixture
 def door(database: Database, sql: Sql, sso: Sso, key: Path) -> Door:
     return Door(database, sql, sso, key)
+
+
+@pytest.fixture
+def browser(door: Door) -> TestClient:
+    """A browser at the pages that take no token."""
+    return TestClient(create_app([open_router], use_cases={Logins: door.logins, LoginLinks: door.links}))

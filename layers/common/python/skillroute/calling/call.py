@@ -21,7 +21,7 @@ from skillroute.calling.model import (
     RemoteTools,
 )
 from skillroute.calling.servers import CallableServers, NotCallable, Target
-from skillroute.calling.tool_call import ToolCall, failed
+from skillroute.calling.tool_call import LINK_HINT, ToolCall, failed
 from skillroute.calling.traced import CallTracing
 from skillroute.catalogue.access import visible_item
 from skillroute.catalogue.facts import facts_of_item
@@ -241,7 +241,7 @@ class CallTool:
                 )
             return await self._sent(call, item, target, renewed, limits, progress)
         except LoginNeeded as needed:
-            raise _Refused("login_needed", str(needed)) from None
+            raise _Refused("login_needed", await self._way_in(needed, call, caller, target)) from None
         except CallFailed as error:
             raise _Refused(error.failure, str(error)) from None
 
@@ -260,6 +260,13 @@ class CallTool:
         return await self._remote.call(
             at, item.content.key.name, call.arguments, credentials=credentials, limits=limits, progress=progress
         )
+
+    async def _way_in(self, needed: LoginNeeded, call: ToolCall, caller: Caller, target: Target) -> str:
+        if not needed.helps or call.base_url is None or target.server is None:
+            return str(needed)
+        at = (target.server, caller, needed.scopes, call.base_url)
+        link = await asyncio.to_thread(self._identities.login_link, *at)
+        return str(needed) if link is None else f"{needed}. {LINK_HINT}: {link}"
 
     def _is_cancelled(self, place: UUID) -> bool:
         try:

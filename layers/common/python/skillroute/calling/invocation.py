@@ -69,11 +69,14 @@ class CallEvent(BaseModel):
     request_id: str | None = None
     traceparent: str | None = None
     trace_id: str | None = None
+    base_url: str | None = None
 
     def call(self) -> ToolCall:
         """Return the call."""
         origin = Origin("function", self.request_id, self.trace_id, self.traceparent)
-        return ToolCall(self.tool_id, self.arguments, self.form, self.token, self.key, self.seconds, origin)
+        return ToolCall(
+            self.tool_id, self.arguments, self.form, self.token, self.key, self.seconds, origin, self.base_url
+        )
 
 
 def event_of(call: ToolCall, caller: Caller) -> JsonObject:
@@ -89,6 +92,7 @@ def event_of(call: ToolCall, caller: Caller) -> JsonObject:
         request_id=call.origin.request_id,
         traceparent=call.origin.traceparent,
         trace_id=call.origin.trace_id,
+        base_url=call.base_url,
     )
     return event.model_dump(mode="json")
 

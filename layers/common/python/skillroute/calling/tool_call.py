@@ -8,6 +8,11 @@ from typing import Literal
 from skillroute.calling.model import JsonObject
 from skillroute.core.trace.noted import Origin
 
+LINK_HINT = (
+    "Or give the person that you work for this link, which is theirs alone, good once and for 10 minutes, and call "
+    "again when they have logged in"
+)
+
 Form = Literal["any", "read"]
 
 
@@ -29,6 +34,8 @@ class ToolCall:
         The most that is left of the request it is part of; None where it has no end of its own.
     origin : Origin
         The request it is part of.
+    base_url : str or None
+        Of this Skillroute as the caller names it, for links to its pages.
     """
 
     tool_id: int
@@ -38,6 +45,7 @@ class ToolCall:
     key: str | None = None
     seconds: float | None = None
     origin: Origin = field(default_factory=Origin)
+    base_url: str | None = None
 
 
 def failed(message: str) -> JsonObject:

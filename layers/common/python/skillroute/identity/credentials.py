@@ -7,6 +7,7 @@ from skillroute.core.errors.model import Conflict
 from skillroute.core.hashing import text_hash
 from skillroute.core.outbound.credentials import Credentials, LoginNeeded, ServerRef
 from skillroute.core.postgres.database import Database
+from skillroute.identity.links import LoginLinks
 from skillroute.identity.model import Person, ServerIdentity, Tokens, origin_of
 from skillroute.identity.oauth.challenge import parse_challenge
 from skillroute.identity.passed_on import why_not
@@ -19,11 +20,14 @@ from skillroute.identity.repository import IdentityRepository
 class CallerIdentities:
     """`Identities` over the rows of servers and persons."""
 
-    def __init__(self, database: Database, places: SecretPlaces, tokens: PersonTokens, persons: Persons) -> None:
+    def __init__(
+        self, database: Database, places: SecretPlaces, tokens: PersonTokens, persons: Persons, links: LoginLinks
+    ) -> None:
         self._database = database
         self._places = places
         self._tokens = tokens
         self._persons = persons
+        self._links = links
 
     def credentials(self, server: ServerRef, caller: Caller, token: str | None) -> Credentials:
         """Return the credentials; none are needed where the server has no identity set.
@@ -72,6 +76,10 @@ class CallerIdentities:
             return _of_tokens(self._tokens.renewed(server, person, _bearer(refused)), refused.session_key)
         except Conflict as error:
             raise LoginNeeded(str(error)) from None
+
+    def login_link(self, server: ServerRef, caller: Caller, scopes: tuple[str, ...], base_url: str) -> str | None:
+        """Return the address of a page below `base_url` where the caller logs in; None where there is none."""
+        return self._links.make(server, caller, scopes, base_url)
 
     def _identity(self, server: ServerRef) -> ServerIdentity:
         found = self._database.read(lambda session: IdentityRepository(session).get(server.id))

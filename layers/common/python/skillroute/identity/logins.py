@@ -15,7 +15,8 @@ from skillroute.core.hashing import text_hash
 from skillroute.core.observability import logger
 from skillroute.core.outbound.credentials import ServerRef
 from skillroute.core.postgres.database import Database
-from skillroute.identity.model import Attempt, KeptTokens, Login, Person, ServerIdentity, Tokens, origin_of
+from skillroute.core.rights.decide import Rights
+from skillroute.identity.model import Attempt, KeptTokens, Login, Pending, Person, ServerIdentity, Tokens, origin_of
 from skillroute.identity.oauth.discovery import Discovered, discover
 from skillroute.identity.oauth.flow import Granted, GrantRefused, authorization_url, exchange, new_verifier, revoke
 from skillroute.identity.oauth.registration import Registration, is_good_for, register, registered_before
@@ -30,6 +31,8 @@ ATTEMPT_S = 600.0
 """The time that a person has to log in."""
 
 CLIENT_NAME = "Skillroute"
+
+UNKNOWN = "This login is not known, was finished before, or took too long. Begin it again."
 
 
 class Begun(NamedTuple):
@@ -90,8 +93,13 @@ class Logins:
         ------
         NotFound, Forbidden, Conflict, LoginNotPossible, DependencyUnavailable
         """
-        person = self._person(caller)
-        server, identity = self._server(server_id, caller)
+        return self.begin_of(server_id, self._person(caller), caller.rights, redirect_uri, scopes)
+
+    def begin_of(
+        self, server_id: int, person: Person, rights: Rights, redirect_uri: str, scopes: Sequence[str] = ()
+    ) -> Begun:
+        """Begin a login of a person with some rights; raises as `begin`."""
+        server, identity = self._server(server_id, person.org_id, rights)
         self._vault.require_key()
         found = discover(self._web, server.url)
         client = self._client(server, identity, found, redirect_uri)
@@ -116,11 +124,40 @@ class Logins:
         )
         return Begun(url, until)
 
+    def look(self, state: str, code: str | None, iss: str | None, error: str | None) -> Pending | Finished:
+        """Return what a browser that came back is asked, and finish nothing; what cannot go on ends here."""
+        if error is not None or not code:
+            return self.finish(state, code, iss, error)
+        found = self._database.read(lambda session: AttemptRepository(session).get(text_hash(state)))
+        if found is None or found[0].expires_at < self._now():
+            return Finished(False, UNKNOWN)
+        attempt, server = found
+        try:
+            what = self._vault.open_attempt(attempt.sealed, attempt.server_id, attempt.person)
+        except DependencyUnavailable as failed:
+            logger.warning("login not shown", extra={"server": attempt.server_id, "reason": str(failed)})
+            return Finished(False, f"The login cannot be shown: {failed.public_message}. Load this page again.")
+        if _is_of_another_issuer(attempt, what, iss):
+            return self.finish(state, code, iss, error)
+        who, subject = self._persons.words(attempt.person)
+        begun_at = attempt.expires_at - timedelta(seconds=ATTEMPT_S)
+        return Pending(
+            who, subject, server, what["resource"], attempt.issuer, tuple(what["scopes"]), begun_at, attempt.expires_at
+        )
+
+    def refuse(self, state: str) -> Finished:
+        """End a login that was begun, on the word of who sits in front of the browser."""
+        taken = self._database.transact(lambda session: AttemptRepository(session).take(text_hash(state)))
+        if taken is None:
+            return Finished(False, UNKNOWN)
+        logger.info("login refused", extra={"server": taken.server_id, "reason": "by who came back from it"})
+        return Finished(False, "You refused: you are not logged in, and this login cannot be finished any more.")
+
     def finish(self, state: str, code: str | None, iss: str | None, error: str | None) -> Finished:
         """Finish the login that a state is of, once; what becomes of it is its person's alone."""
         taken = self._database.transact(lambda session: AttemptRepository(session).take(text_hash(state)))
         if taken is None or taken.expires_at < self._now():
-            return Finished(False, "This login is not known, was finished before, or took too long. Begin it again.")
+            return Finished(False, UNKNOWN)
         try:
             return self._finished(taken, code, iss, error)
         except (GrantRefused, LoginNotPossible) as refused:
@@ -156,10 +193,10 @@ class Logins:
             raise Forbidden(self._persons.why_none(caller))
         return person
 
-    def _server(self, server_id: int, caller: Caller) -> tuple[ServerRef, ServerIdentity]:
+    def _server(self, server_id: int, org_id: str | None, rights: Rights) -> tuple[ServerRef, ServerIdentity]:
         def look(session: Any) -> tuple[ServerRef | None, ServerIdentity | None]:
             identities = IdentityRepository(session)
-            return identities.server(server_id, caller.org_id, caller.rights), identities.get(server_id)
+            return identities.server(server_id, org_id, rights), identities.get(server_id)
 
         found, identity = self._database.snapshot(look)
         server = visible(found, "server", server_id)
@@ -212,7 +249,7 @@ class Logins:
     def _finished(self, taken: Attempt, code: str | None, iss: str | None, error: str | None) -> Finished:
         what = self._vault.open_attempt(taken.sealed, taken.server_id, taken.person)
         # Before anything else that came is believed (RFC 9207, section 2.4).
-        if (iss is not None and iss != taken.issuer) or (iss is None and what["says_iss"]):
+        if _is_of_another_issuer(taken, what, iss):
             return Finished(False, "The answer came from another authorization server than the one that was asked.")
         if error is not None or not code:
             refused = "You did not allow it" if error == "access_denied" else "The authorization server refused"
@@ -238,3 +275,7 @@ class Logins:
         scopes = tuple(what["scopes"]) if granted.scopes is None else granted.scopes
         kept = KeptTokens(sealed, self._tokens.expiry(granted), scopes)
         self._database.transact(lambda session: LoginRepository(session, taken.person).put(taken.server_id, kept))
+
+
+def _is_of_another_issuer(attempt: Attempt, what: dict[str, Any], iss: str | None) -> bool:
+    return (iss is not None and iss != attempt.issuer) or (iss is None and what["says_iss"])

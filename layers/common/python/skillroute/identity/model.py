@@ -103,6 +103,30 @@ class Attempt:
     expires_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A login that waits for the word of who sits in front of the browser.
+
+    Attributes
+    ----------
+    who : str
+        Who began it, in words that a stranger understands.
+    subject : str or None
+        The subject of that person's tokens, where the words have another; None where it says nothing more.
+    address : str
+        Of the server: its name is what the one who registered it wanted.
+    """
+
+    who: str
+    subject: str | None
+    server: str
+    address: str
+    issuer: str
+    scopes: tuple[str, ...]
+    begun_at: datetime
+    expires_at: datetime
+
+
 def origin_of(url: str) -> str:
     """Return scheme, host and port of an address, in one spelling; empty where it has none.
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from skillroute.core.caller import Caller
 from skillroute.identity.model import Person
+
+_OPAQUE = re.compile(r"[0-9a-f-]{12,}|\d+|[^|]*\|.*", re.IGNORECASE)
+"""Subjects that name no one to people: UUIDs, numbers, and a provider's own (`auth0|5f7c8ec7c33c6c004bbafe82`)."""
 
 
 class Persons:
@@ -39,3 +43,12 @@ class Persons:
     def why_none(self, caller: Caller) -> str:
         """Return why a caller is no person."""
         return self.NO_NAME if caller.name is None else self.SHARED
+
+    def words(self, person: Person) -> tuple[str, str | None]:
+        """Return who a person is in words for a stranger, and the subject of its tokens where those have it not."""
+        of = "" if person.org_id is None else f" of “{person.org_id}”"
+        if person.name == self._unnamed:
+            return f"all who use this Skillroute{of}", None
+        if _OPAQUE.fullmatch(person.name):
+            return f"a person{of}", person.name
+        return f"“{person.name}”{of}", None

@@ -75,12 +75,19 @@ VALUES (:state_hash, :server_id::bigint, :org_id::text, :person, :sealed::bytea,
         :expires_at::timestamptz)
 
 -- name: drop_login_attempts
--- Those that nobody finished in time, and of a person at a server all but the last few.
+-- Those that nobody finished in time, and of a person at a server all but the last few; links apart, of which an agent
+-- that calls again and again is given many.
 DELETE FROM mcp.login_attempts a
 WHERE a.expires_at < :now::timestamptz OR a.state_hash IN (
     SELECT o.state_hash FROM mcp.login_attempts o
     WHERE o.server_id = :server_id::bigint AND {{own o.org_id}} AND o.person = :person
+      AND (o.issuer = '') = :is_link::boolean
     ORDER BY o.expires_at DESC OFFSET :kept)
+
+-- name: get_login_attempt
+SELECT a.server_id, a.org_id, a.person, a.sealed, a.redirect_uri, a.issuer, a.expires_at, e.name
+FROM mcp.login_attempts a JOIN mcp.registry_entities e ON e.id = a.server_id
+WHERE a.state_hash = :state_hash
 
 -- name: take_login_attempt
 -- Finishing takes it: a state is good once.

@@ -125,4 +125,5 @@ def login_needed(server: ServerRef, why: str = "", scopes: tuple[str, ...] = ())
         f"{reason}: log in{asked} with `skillroute login {server.id}{more}`, or "
         f"POST /api/v1/servers/{server.id}/login, and call again",
         scopes=scopes,
+        helps=True,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -103,7 +103,7 @@ class AttemptRepository:
     def add(self, state_hash: str, attempt: Attempt, now: datetime) -> None:
         """Store a login that was begun; those that are too old, or too many, go."""
         of = {"server_id": attempt.server_id, "org_id": attempt.person.org_id, "person": attempt.person.name}
-        self._run("drop_login_attempts", now=now, kept=ATTEMPTS_KEPT, **of)
+        self._run("drop_login_attempts", now=now, kept=ATTEMPTS_KEPT, is_link=not attempt.issuer, **of)
         self._run(
             "put_login_attempt",
             state_hash=state_hash,
@@ -114,13 +114,20 @@ class AttemptRepository:
             **of,
         )
 
+    def get(self, state_hash: str) -> tuple[Attempt, str] | None:
+        """Return a login that was begun, with its server's name; None where there is none of this state."""
+        rows = self._run("get_login_attempt", state_hash=state_hash)
+        return (_attempt(rows[0][:7]), rows[0][7]) if rows else None
+
     def take(self, state_hash: str) -> Attempt | None:
         """Return a login that was begun, and delete it; None where there is none of this state."""
         rows = self._run("take_login_attempt", state_hash=state_hash)
-        if not rows:
-            return None
-        server_id, org_id, person, sealed, redirect_uri, issuer, expires_at = rows[0]
-        return Attempt(server_id, Person(org_id, person), bytes(sealed), redirect_uri, issuer, expires_at)
+        return _attempt(rows[0]) if rows else None
+
+
+def _attempt(row: Sequence[Any]) -> Attempt:
+    server_id, org_id, person, sealed, redirect_uri, issuer, expires_at = row
+    return Attempt(server_id, Person(org_id, person), bytes(sealed), redirect_uri, issuer, expires_at)
 
 
 def _address(document: Any) -> str:

@@ -70,7 +70,8 @@ async def message_of(request: Request, caller: Caller) -> tuple[Headers, bytes, 
     left_ms = left_ms_of(request)
     deadline = None if left_ms is None else Deadline(left_ms / 1000.0)
     named = request.query_params.get("tools", "")
-    return headers, body, Asked(caller, deadline, named, bearer_token_of(request), headers.session)
+    token, base_url = bearer_token_of(request), url_of(request, "")
+    return headers, body, Asked(caller, deadline, named, token, headers.session, base_url=base_url)
 
 
 def response_of(reply: Reply) -> Response:

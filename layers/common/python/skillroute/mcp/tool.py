@@ -34,6 +34,8 @@ class Asked:
         Takes messages that are sent before the answer, as bytes; None where the client takes no stream.
     progress : callable or None
         Takes how far a call is, where the client asks to be kept informed.
+    base_url : str or None
+        Of this server, by the name that it was asked by.
     is_gone : callable or None
         Returns whether the client waits no longer; None where that cannot be seen.
     """
@@ -47,6 +49,7 @@ class Asked:
     notices: Callable[[bytes], None] | None = None
     progress: Callable[[float, float | None, str | None], None] | None = None
     is_gone: Callable[[], bool] | None = None
+    base_url: str | None = None
 
     @property
     def groups(self) -> frozenset[str]:

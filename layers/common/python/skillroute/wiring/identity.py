@@ -8,6 +8,7 @@ from skillroute.core.secrets import Secret
 from skillroute.core.settings import IdentitySettings, WebSettings
 from skillroute.identity.credentials import CallerIdentities
 from skillroute.identity.encryption.port import Encryption
+from skillroute.identity.links import LoginLinks
 from skillroute.identity.logins import Logins
 from skillroute.identity.manage import ManageIdentities
 from skillroute.identity.oauth.web import Web
@@ -37,12 +38,13 @@ class IdentityUseCases:
             made.persons,
             document_url=settings.login_client_url,
         )
+        self.links = made.links
 
 
 def make_identities(core: CoreParts) -> Identities:
     """Return what turns a server and a caller into headers."""
     made = _Made(core)
-    return CallerIdentities(core.database, made.places, made.tokens, made.persons)
+    return CallerIdentities(core.database, made.places, made.tokens, made.persons, made.links)
 
 
 class _Made:
@@ -64,6 +66,7 @@ class _Made:
         )
         self.tokens = PersonTokens(core.database, self.vault, self.web)
         self.persons = Persons(LAPTOP_PERSON if is_laptop else None)
+        self.links = LoginLinks(core.database, self.vault, self.persons)
 
 
 def _managed(arn: str, key: str | None) -> Secret:

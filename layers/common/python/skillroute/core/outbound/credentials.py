@@ -38,12 +38,14 @@ class ServerRef:
 class LoginNeeded(Exception):
     """The caller has to log in at the server first; `str(error)` says how.
 
-    `scopes` are those that the server wants in addition, where a login that is good allows too little.
+    `scopes` are those that the server wants in addition, where a login that is good allows too little. `helps` says
+    whether logging in is what helps: a secret that is refused is another one's to change.
     """
 
-    def __init__(self, message: str, *, scopes: tuple[str, ...] = ()) -> None:
+    def __init__(self, message: str, *, scopes: tuple[str, ...] = (), helps: bool = False) -> None:
         super().__init__(message)
         self.scopes = scopes
+        self.helps = helps
 
 
 class Identities(Protocol):
@@ -61,5 +63,12 @@ class Identities(Protocol):
         """Return other credentials after the server refused these: with 401, or with 403 and `insufficient_scope`.
 
         Raises `LoginNeeded` where there are none to be had, and `DependencyUnavailable`.
+        """
+        ...
+
+    def login_link(self, server: ServerRef, caller: Caller, scopes: tuple[str, ...], base_url: str) -> str | None:
+        """Return the address of a page below `base_url` where the caller logs in; None where there is none.
+
+        It is good once and for a short time, and tells who opens it whom it is for.
         """
         ...

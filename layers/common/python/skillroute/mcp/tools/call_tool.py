@@ -79,7 +79,7 @@ def call_tool(name: str, calls: MakeCall) -> Tool:
         given = parsed(CallToolArguments, arguments)
         seconds = None if asked.left_ms is None else asked.left_ms / 1000.0 - _LEFT_S
         key = None if asked.request_id is None else call_key(asked.caller, asked.session, asked.request_id)
-        made = ToolCall(given.id, given.arguments or {}, form, asked.token, key, seconds, origin())
+        made = ToolCall(given.id, given.arguments or {}, form, asked.token, key, seconds, origin(), asked.base_url)
         return Passed(calls(made, asked.caller, asked.progress, asked.is_gone))
 
     schema = input_schema(CallToolArguments)
