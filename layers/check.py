@@ -30,6 +30,7 @@ EVENTS = {
     "classify": "sqs_classify.json",
     "aggregate": "sqs_aggregate.json",
     "learn": "sqs_learn.json",
+    "call": "call_tool.json",
     "relay": "schedule_relay.json",
 }
 
@@ -88,7 +89,8 @@ def takes_an_event(function: str) -> None:
         assert function == "relay"  # nobody waits for its answer, so it fails, and EventBridge counts it
     else:
         failed = len(answer.get("batchItemFailures", ()))
-        is_down = answer.get("statusCode") == 503 or "PostgreSQL cannot be reached" in answer.get("body", "")
+        said = answer.get("body") or json.dumps(answer.get("result", ""))
+        is_down = answer.get("statusCode") == 503 or "PostgreSQL cannot be reached" in said
         assert is_down or failed == len(event.get("Records", ())) > 0, answer
 
 

@@ -37,7 +37,7 @@ Built = Mapping[str, Path]  # by processor, the folder that holds a folder for e
 MB = 1_000_000
 AWS_LIMIT_MB = 250 * 1024 * 1024 / MB  # a function with its layers, unzipped
 
-FUNCTIONS = ("search", "mcp", "catalog", "skills", "classify", "aggregate", "learn", "relay")
+FUNCTIONS = ("search", "mcp", "catalog", "skills", "classify", "aggregate", "learn", "call", "relay")
 SEARCH_LIMIT_MB, OTHERS_LIMIT_MB, WITH_QDRANT_LIMIT_MB = 180, 150, 245
 INDEXES: Mapping[str, frozenset[str]] = {
     "an index in each environment": frozenset(),
