@@ -52,7 +52,7 @@ def test_the_page_says_who_began_the_login_when_and_what_for(door: Door, browser
     assert asked.headers["content-security-policy"] == (
         "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
     )
-    assert (asked.headers["cache-control"], asked.headers["referrer-policy"]) == ("no-store", "no-referrer")
+    assert (asked.headers["cache-control"], asked.headers["referrer-policy"]) == ("no-store", "same-origin")
     assert "script" not in Page(asked.text).tags
 
 

@@ -10,23 +10,23 @@ from html import escape
 from skillroute.identity.model import Pending
 
 
-def _headers(form_action: str) -> dict[str, str]:
+def _headers(form_action: str, referrer: str) -> dict[str, str]:
     rules = f"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action {form_action}"
     return {
         "Cache-Control": "no-store",
         "Content-Security-Policy": rules,
         "Cross-Origin-Opener-Policy": "same-origin",
-        "Referrer-Policy": "no-referrer",
+        "Referrer-Policy": referrer,
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
     }
 
 
-HEADERS = _headers("'none'")
+HEADERS = _headers("'none'", "no-referrer")
 """Of the pages. Their addresses have codes in them, which no other site may learn."""
 
-FORM_HEADERS = _headers("'self'")
-"""Of a page with a form."""
+FORM_HEADERS = _headers("'self'", "same-origin")
+"""Of a page with a form. With `no-referrer` browsers would send it with `Origin: null`, as from a page of nobody."""
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
