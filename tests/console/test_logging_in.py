@@ -30,8 +30,8 @@ def sso() -> Iterator[Sso]:
 def laptop(processes: Processes, sso: Sso) -> Iterator[Up]:
     with temporary_directory("skillroute-console-") as name:
         Path(name).chmod(0o711)
-        allowed = {"SKILLROUTE_CALL_PRIVATE_HOSTS": sso.origin}
-        yield processes.up(Path(name) / "home", "--no-pump", **allowed).ready()
+        settings = {"SKILLROUTE_CALLS": "one", "SKILLROUTE_CALL_PRIVATE_HOSTS": sso.origin}
+        yield processes.up(Path(name) / "home", "--no-pump", **settings).ready()
 
 
 @pytest.fixture
@@ -67,3 +67,21 @@ def test_who_refuses_is_not_logged_in(context: BrowserContext, laptop: Up, serve
     page.get_by_role("button", name="Refuse").click()
     page.get_by_text("You refused").wait_for()
     assert server_id not in {each["server_id"] for each in answered(laptop.http.get("/api/v1/logins"))}
+
+
+def test_the_link_of_a_call_leads_to_the_login_and_back(context: BrowserContext, laptop: Up, server_id: int) -> None:
+    [server] = [each for each in answered(laptop.http.get("/api/v1/servers")) if each["id"] == server_id]
+    [tool] = laptop.put({"server": server["tools_server"], "name": "whoami", "description": "Says who asks."})["results"]
+    arguments = {"name": "call_tool", "arguments": {"id": tool["id"]}}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}
+    answer = answered(laptop.http.post("/mcp", json=asked))
+    assert "result" in answer, answer
+    says = answer["result"]["content"][0]["text"]
+    [link] = re.findall(r"http://\S+/oauth/begin\?ticket=\S+", says)
+    page = context.new_page()
+    page.set_content(f'<a href="{link}">Log in</a>')
+    page.get_by_role("link", name="Log in").click()
+    page.get_by_role("button", name="Go on to log in").click()
+    page.get_by_role("heading", name=re.compile("act as you at “notes”")).wait_for()
+    page.get_by_role("button", name="Refuse").click()
+    page.get_by_text("You refused").wait_for()
