@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from html import escape
 
+from skillroute.core.input.hidden_text import named
 from skillroute.identity.model import Pending
 
 
@@ -111,14 +112,14 @@ def form(action: str, sent: Mapping[str, str | None], *, mine: str, allow: str) 
 
 
 def plain(text: str, most: int = _MAX_CHARS) -> str:
-    """Return a text that others wrote without what is not seen, or turns the letters around, and not too long.
+    """Return a text that others wrote with what is not seen, or turns the letters around, named, and not too long.
 
     Examples
     --------
-    >>> plain("ann\\u202ekrow")
-    'ann\ufffdkrow'
+    >>> plain("ann\\u202ekrow"), plain("ann\\u3164")
+    ('ann<U+202E>krow', 'ann<U+3164>')
     """
-    shown = "".join("\ufffd" if unicodedata.category(each) in _UNSEEN else each for each in text)
+    shown = "".join("\ufffd" if unicodedata.category(each) in _UNSEEN else each for each in named(text))
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
