@@ -102,7 +102,7 @@ function onKey(event) {
   else if (event.key === "?") keys();
   else if (event.key === "/") document.querySelector("#page [data-first]")?.focus();
   else if (own) {
-    if (!event.repeat || !own.isOnce) own.run(); // held, such a key decides on one thing, and not on all that follow
+    if (!event.repeat || !own.isOnce) own.run(); // held, such a key decides once, and not on all that follow
   }
   else if (event.key === "j") shown?.page.list?.()?.move(1);
   else if (event.key === "k") shown?.page.list?.()?.move(-1);

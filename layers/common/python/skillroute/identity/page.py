@@ -27,7 +27,7 @@ HEADERS = _headers("'none'", "no-referrer")
 """Of the pages. Their addresses have codes in them, which no other site may learn."""
 
 FORM_HEADERS = _headers("'self'", "same-origin")
-"""Of a page with a form. With `no-referrer` browsers would send it with `Origin: null`, as from a page of nobody."""
+"""Of a page with a form. With `no-referrer` browsers would send it with `Origin: null`, as if from no page of ours."""
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
