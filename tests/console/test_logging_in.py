@@ -71,9 +71,8 @@ def test_who_refuses_is_not_logged_in(context: BrowserContext, laptop: Up, serve
 
 def test_the_link_of_a_call_leads_to_the_login_and_back(context: BrowserContext, laptop: Up, server_id: int) -> None:
     [server] = [each for each in answered(laptop.http.get("/api/v1/servers")) if each["id"] == server_id]
-    [tool] = laptop.put({"server": server["tools_server"], "name": "whoami", "description": "Says who asks."})[
-        "results"
-    ]
+    item = {"server": server["tools_server"], "name": "whoami", "description": "Says who asks."}
+    [tool] = laptop.put(item)["results"]
     arguments = {"name": "call_tool", "arguments": {"id": tool["id"]}}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}
     answer = answered(laptop.http.post("/mcp", json=asked))
