@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -76,23 +76,39 @@ class Hosts:
 
 
 class OwnPagesOnly:
-    """ASGI middleware that answers 403 to what `Hosts` refuses, but for pages of these origins."""
+    """ASGI middleware that answers 403 to what `Hosts` refuses.
 
-    def __init__(self, app: ASGIApp, hosts: Hosts, pages: Collection[str] = ()) -> None:
+    Parameters
+    ----------
+    pages : collection of str
+        Of other origins, that may ask.
+    landings : collection of str
+        Paths that other sites may lead a browser to, to be looked at in a tab of its own: nothing is done by that.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Hosts, pages: Collection[str] = (), landings: Collection[str] = ()) -> None:
         self._app = app
         self._hosts = hosts
         self._pages = frozenset(pages)
+        self._landings = frozenset(landings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             headers = dict(scope["headers"])
             names = (b"host", b"origin", b"sec-fetch-site")
-            given = [value.decode("latin-1") if (value := headers.get(name)) else None for name in names]
-            why = self._hosts.refusal(*given, pages=self._pages)
+            host, origin, site = (value.decode("latin-1") if (value := headers.get(name)) else None for name in names)
+            if scope["path"] in self._landings and _is_led_here(scope["method"], headers):
+                site = None
+            why = self._hosts.refusal(host, origin, site, pages=self._pages)
             if why is not None:
                 await _refuse(send, why)
                 return
         await self._app(scope, receive, send)
+
+
+def _is_led_here(method: str, headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether a browser shows what is asked for as a page, and not as a part of one."""
+    return (method, headers.get(b"sec-fetch-mode"), headers.get(b"sec-fetch-dest")) == ("GET", b"navigate", b"document")
 
 
 async def _refuse(send: Send, why: str) -> None:

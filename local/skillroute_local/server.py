@@ -10,6 +10,8 @@ import anyio.to_thread
 import uvicorn
 from fastapi import FastAPI
 from skillroute.core.http.app import create_app
+from skillroute.identity.links import LINK_PATH
+from skillroute.identity.routes import CALLBACK_PATH
 from skillroute.wiring import Parts
 
 from skillroute_local.api_document.pages import add_pages
@@ -40,7 +42,8 @@ def local_app(parts: Parts, *, threads: int = THREADS, hosts: Hosts | None = Non
     )
     add_pages(app, routers)
     app.router.lifespan_context = lifespan
-    app.add_middleware(OwnPagesOnly, hosts=hosts or Hosts(), pages=parts.cors_origins)
+    landings = (CALLBACK_PATH, LINK_PATH)  # authorization servers lead to the one, and agents' answers to the other
+    app.add_middleware(OwnPagesOnly, hosts=hosts or Hosts(), pages=parts.cors_origins, landings=landings)
     return app
 
 

@@ -82,6 +82,19 @@ def test_the_difference_is_approved_and_rejected_by_keys(console: Console) -> No
     assert console.complaints == []
 
 
+def test_a_key_that_is_held_approves_one(console: Console) -> None:
+    change(console.server, "first", "second", "third", of="organ")
+    console.open("changes")
+    article(console, "organ/first").focus()
+    console.page.keyboard.down("a")
+    console.page.get_by_role("status").get_by_text("organ/first").wait_for()
+    for _ in range(3):  # of a key that is down, each is a repetition
+        console.page.keyboard.down("a")
+    console.page.keyboard.up("a")
+    console.page.wait_for_load_state("networkidle")
+    assert waiting(console.server, "organ").keys() == {"second", "third"}
+
+
 def test_several_are_decided_on_when_that_is_confirmed(console: Console) -> None:
     change(console.server, "open", "close", "keep", of="drawer")
     console.open("changes")

@@ -178,3 +178,14 @@ def _suggest_markup(console: Console) -> None:
     assert answer["results"][0]["status"] != "failed", answer
     console.page.reload()
     console.row("Hostile").click()
+
+
+def test_no_page_has_a_key_of_its_own_that_leads_to_another(console: Console) -> None:
+    for place in PAGES:
+        console.open(place)
+        console.page.keyboard.press("?")
+        dialog = console.page.get_by_role("dialog")
+        keys = dialog.locator("kbd").all_inner_texts()
+        assert keys[0] == "1 … 0"
+        assert not [key for key in keys[1:] if key.isdigit()], place
+        dialog.get_by_role("button", name="Close").click()

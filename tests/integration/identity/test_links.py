@@ -55,7 +55,7 @@ def test_a_person_logs_in_by_the_link_that_the_agent_was_given(door: Door, brows
     shown = browser.get(link_of(door, server))
     assert "<h1>Log in at “notes” for “ann” of “acme”?</h1>" in unescape(shown.text)
     assert shown.headers["content-security-policy"].endswith("form-action 'self'")
-    assert shown.headers["referrer-policy"] == "no-referrer"
+    assert shown.headers["referrer-policy"] == "same-origin"
     led = Page(follow(browser, shown).text)
     assert led.link.startswith(f"{door.sso.origin}/authorize?")
     assert "script" not in led.tags

@@ -52,7 +52,7 @@ def test_the_page_says_who_began_the_login_when_and_what_for(door: Door, browser
     assert asked.headers["content-security-policy"] == (
         "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
     )
-    assert (asked.headers["cache-control"], asked.headers["referrer-policy"]) == ("no-store", "no-referrer")
+    assert (asked.headers["cache-control"], asked.headers["referrer-policy"]) == ("no-store", "same-origin")
     assert "script" not in Page(asked.text).tags
 
 
@@ -137,7 +137,8 @@ def test_nobody_is_asked_about_an_answer_of_another_issuer(door: Door, browser: 
             "known only as 0b9d3f6e-6a0e-4a4e-9e53-6f4f3c1d2b7a",
         ),
         ("auth0|5f7c8ec7", None, "Let a person act as you at “notes”?", "known only as auth0|5f7c8ec7"),
-        ("<b>\u202eann", "a&b", "Let “<b>\ufffdann” of “a&b” act as you at “notes”?", "<b>\ufffdann"),
+        ("<b>\u202eann", "a&b", "Let “<b><U+202E>ann” of “a&b” act as you at “notes”?", "<b><U+202E>ann"),
+        ("ann\u3164", "acme", "Let “ann<U+3164>” of “acme” act as you at “notes”?", "“ann<U+3164>”"),
     ],
 )  # fmt: skip
 def test_whoever_began_it_can_be_told_from_oneself(

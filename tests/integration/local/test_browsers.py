@@ -16,6 +16,8 @@ from skillroute_local.queue_server import QueueServer, ensure_queues
 from skillroute_local.up import Doors
 
 OWN = "localhost:3000"
+LED = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+"""What a browser sends that another site led here."""
 
 
 @pytest.mark.parametrize(
@@ -187,3 +189,38 @@ class TestTheQueues:
 )
 def test_where_it_listens_is_where_it_is_reached(host: str, url: str, alone: bool) -> None:
     assert (Doors(0, host).url(1), is_loopback(host)) == (url, alone)
+
+    @pytest.fixture
+    def landing(self) -> TestClient:
+        app = FastAPI()
+
+        @app.api_route("/back", methods=["GET", "HEAD", "POST"])
+        def back() -> str:
+            return "asked"
+
+        @app.get("/other")
+        def other() -> str:
+            return "secret"
+
+        app.add_middleware(OwnPagesOnly, hosts=Hosts(), landings=["/back"])
+        return TestClient(app, base_url=f"http://{OWN}")
+
+    @pytest.mark.parametrize("site", ["cross-site", "same-site", "none", "same-origin"])
+    def test_another_site_may_lead_a_browser_to_a_landing(self, landing: TestClient, site: str) -> None:
+        assert landing.get("/back", headers={**LED, "sec-fetch-site": site}).status_code == 200
+
+    @pytest.mark.parametrize(
+        ("method", "path", "headers"),
+        [
+            ("GET", "/other", {}),
+            ("GET", "/back/", {}),
+            ("POST", "/back", {}),
+            ("GET", "/back", {"sec-fetch-dest": "iframe"}),
+            ("GET", "/back", {"sec-fetch-dest": "empty", "sec-fetch-mode": "no-cors"}),
+            ("GET", "/back", {"origin": "https://evil.example"}),
+            ("POST", "/back", {"sec-fetch-site": "same-origin", "origin": "null"}),
+            ("GET", "/back", {"host": "evil.example:3000"}),
+        ],
+    )
+    def test_it_gets_no_further(self, landing: TestClient, method: str, path: str, headers: dict[str, str]) -> None:
+        assert landing.request(method, path, headers={**LED, **headers}).status_code == 403

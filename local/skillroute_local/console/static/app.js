@@ -101,7 +101,9 @@ function onKey(event) {
   if (page) location.hash = `#/${page.id}`;
   else if (event.key === "?") keys();
   else if (event.key === "/") document.querySelector("#page [data-first]")?.focus();
-  else if (own) own.run();
+  else if (own) {
+    if (!event.repeat || !own.isOnce) own.run(); // held, such a key decides once, and not on all that follow
+  }
   else if (event.key === "j") shown?.page.list?.()?.move(1);
   else if (event.key === "k") shown?.page.list?.()?.move(-1);
   else return;

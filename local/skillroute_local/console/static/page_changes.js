@@ -195,8 +195,8 @@ export function make() {
   return {
     element, enter: load, leave: () => { turn += 1; }, list: () => ({ move }),
     keys: {
-      a: { says: "approve the item that has the focus", run: onFocused((row) => decide("approve", [row])) },
-      x: { says: "reject the item that has the focus", run: onFocused((row) => decide("reject", [row])) },
+      a: { isOnce: true, says: "approve the item that has the focus", run: onFocused((row) => decide("approve", [row])) },
+      x: { isOnce: true, says: "reject the item that has the focus", run: onFocused((row) => decide("reject", [row])) },
       s: { says: "select the item that has the focus, or not", run: onFocused(toggle) },
       r: { says: "read everything again", run: () => load() },
     },

@@ -125,6 +125,6 @@ export function make({ options, remember }) {
   drawn = draw;
   return {
     element, enter: () => (kept?.tools ? draw() : load()), leave: () => { drawn = () => {}; }, list: () => list,
-    keys: { "+": { says: "zoom in", run: () => scatter.zoomBy(1.5) }, "-": { says: "zoom out", run: () => scatter.zoomBy(0.67) }, 0: { says: "show all of the map", run: () => scatter.home() } },
+    keys: { "+": { says: "zoom in", run: () => scatter.zoomBy(1.5) }, "-": { says: "zoom out", run: () => scatter.zoomBy(0.67) }, f: { says: "show all of the map", run: () => scatter.home() } },
   };
 }

@@ -7,26 +7,27 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from html import escape
 
+from skillroute.core.input.hidden_text import named
 from skillroute.identity.model import Pending
 
 
-def _headers(form_action: str) -> dict[str, str]:
+def _headers(form_action: str, referrer: str) -> dict[str, str]:
     rules = f"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action {form_action}"
     return {
         "Cache-Control": "no-store",
         "Content-Security-Policy": rules,
         "Cross-Origin-Opener-Policy": "same-origin",
-        "Referrer-Policy": "no-referrer",
+        "Referrer-Policy": referrer,
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
     }
 
 
-HEADERS = _headers("'none'")
+HEADERS = _headers("'none'", "no-referrer")
 """Of the pages. Their addresses have codes in them, which no other site may learn."""
 
-FORM_HEADERS = _headers("'self'")
-"""Of a page with a form."""
+FORM_HEADERS = _headers("'self'", "same-origin")
+"""Of a page with a form. With `no-referrer` browsers would send it with `Origin: null`, as if from no page of ours."""
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
@@ -111,14 +112,14 @@ def form(action: str, sent: Mapping[str, str | None], *, mine: str, allow: str) 
 
 
 def plain(text: str, most: int = _MAX_CHARS) -> str:
-    """Return a text that others wrote without what is not seen, or turns the letters around, and not too long.
+    """Return a text that others wrote with what is not seen, or turns the letters around, named, and not too long.
 
     Examples
     --------
-    >>> plain("ann\\u202ekrow")
-    'ann\ufffdkrow'
+    >>> plain("ann\\u202ekrow"), plain("ann\\u3164")
+    ('ann<U+202E>krow', 'ann<U+3164>')
     """
-    shown = "".join("\ufffd" if unicodedata.category(each) in _UNSEEN else each for each in text)
+    shown = "".join("\ufffd" if unicodedata.category(each) in _UNSEEN else each for each in named(text))
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
