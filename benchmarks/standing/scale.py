@@ -42,7 +42,7 @@ from benchmarks.corpora.corpus import BASE_TOOLS, BATCH, Corpus, Filler
 from benchmarks.harness import arguments, console, fresh_database, numbers, percentiles, print_table, save
 from benchmarks.standing.filled import fill_points
 
-_ACME = Caller(org_id="acme", scopes=frozenset({Scope.SEARCH}))
+ACME = Caller(org_id="acme", scopes=frozenset({Scope.SEARCH}))
 _OWNERS = (None, "big", None, "big", "acme", "big", None, "big", None, "big")
 _BEST = 100
 _WARM_UP = 5
@@ -74,8 +74,8 @@ def filters(parts: Parts) -> dict[str, IndexFilter]:
     skills = [str(key) for (key,) in rows][: max(1, 6 * len(rows) // 100)]
     return {
         "all": IndexFilter(),
-        "organisation and type": tools_where(_ACME, "tool"),
-        "3 of 50 skills": tools_where(_ACME, None, skills),  # type: ignore[arg-type]
+        "organisation and type": tools_where(ACME, "tool"),
+        "3 of 50 skills": tools_where(ACME, None, skills),  # type: ignore[arg-type]
     }
 
 
@@ -147,7 +147,7 @@ def whole(parts: Parts, asked: Sequence[str], strategy: str) -> dict[str, float]
 
     def ask(place: int) -> Found:
         request = SearchRequest(query=asked[place], mode="hybrid", strategy=strategy)  # type: ignore[arg-type]
-        parts.tool_search.search(request, _ACME)
+        parts.tool_search.search(request, ACME)
         return ()
 
     return timed(ask, len(asked))[0]
@@ -225,7 +225,7 @@ class Beside:
             started = time.perf_counter()
             try:
                 request = SearchRequest(query=self._asked[place % len(self._asked)], mode="hybrid", strategy="direct")
-                answer = self._parts.tool_search.search(request, _ACME)
+                answer = self._parts.tool_search.search(request, ACME)
                 self._bad += [str(each) for each in answer.metadata.degraded]
             except Exception as error:  # noqa: BLE001 (what fails is a figure here)
                 self._bad.append(f"{type(error).__name__}: {error}")
