@@ -103,6 +103,44 @@ class TestAddress:
         Pool("postgresql://u@127.0.0.1:1/db").close()
 
 
+class TestIdle:
+    def test_the_server_ends_what_is_not_used_and_the_next_work_opens_another(
+        self, database_url: str, sql: Sql
+    ) -> None:
+        """GIVEN a process that is frozen with a connection open, WHEN it goes on, THEN nobody sees that it was ended."""
+        pool = Pool(database_url, idle_timeout_s=0.02)
+        try:
+            assert pool.read(count_skills) == 0
+            until(lambda: backends(sql) == 0)
+            assert pool.read(count_skills) == 0
+            until(lambda: backends(sql) == 0)
+            pool.transact(lambda connection: connection.script(INSERT_SKILL.format(name="idle")))
+            until(lambda: backends(sql) == 0)
+            assert pool.read(count_skills) == 1
+        finally:
+            pool.close()
+
+    def test_a_transaction_under_way_is_not_idle(self, database_url: str, sql: Sql) -> None:
+        pool = Pool(database_url, idle_timeout_s=0.02)
+
+        def work(connection: Connection) -> int:
+            connection.script("SELECT 1")
+            sql("SELECT pg_sleep(0.1)")
+            return count_skills(connection)
+
+        try:
+            assert pool.snapshot(work) == 0
+        finally:
+            pool.close()
+
+    def test_by_default_a_connection_stays(self, database_url: str) -> None:
+        pool = Pool(database_url)
+        try:
+            assert pool.read(lambda connection: connection.script("SHOW idle_session_timeout")) == [["0"]]
+        finally:
+            pool.close()
+
+
 class TestOutage:
     def test_a_closed_port_is_told_at_once(self) -> None:
         with socket.socket() as taken:

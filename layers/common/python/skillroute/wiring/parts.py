@@ -117,6 +117,7 @@ class CoreParts:
             self.address,
             connect_timeout_s=self.settings.database_connect_timeout_s,
             statement_timeout_s=self.settings.database_statement_timeout_s,
+            idle_timeout_s=self.settings.database_idle_timeout_s,
         )
 
     @cached_property

@@ -63,9 +63,15 @@ class Connection:
         *,
         connect_timeout_s: float,
         statement_timeout_s: float,
+        idle_timeout_s: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        login = log_in(address, connect_timeout_s=connect_timeout_s, statement_timeout_s=statement_timeout_s)
+        login = log_in(
+            address,
+            connect_timeout_s=connect_timeout_s,
+            statement_timeout_s=statement_timeout_s,
+            idle_timeout_s=idle_timeout_s,
+        )
         self._native, self._sock, self.server = login.native, login.sock, login.server
         for oid, adapter in ADAPTERS.items():  # before anything is prepared: a statement keeps those it began with
             self._native.register_in_adapter(oid, adapter)

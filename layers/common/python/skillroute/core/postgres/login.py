@@ -48,8 +48,12 @@ class Login:
             self.native.close()
 
 
-def log_in(address: Address, *, connect_timeout_s: float, statement_timeout_s: float) -> Login:
+def log_in(
+    address: Address, *, connect_timeout_s: float, statement_timeout_s: float, idle_timeout_s: float = 0.0
+) -> Login:
     """Open a session. Name resolution, TCP, TLS, authentication and settings share the limit `connect_timeout_s`.
+
+    PostgreSQL ends it after `idle_timeout_s` without a statement outside of a transaction; never, where that is 0.
 
     Raises
     ------
@@ -65,7 +69,7 @@ def log_in(address: Address, *, connect_timeout_s: float, statement_timeout_s: f
     late = f"PostgreSQL does not answer: no login at {address.host}:{address.port} within {limit_s:g} s"
     return _within(
         limit_s,
-        lambda: _logged_in(address, connect_timeout_s, statement_timeout_s),
+        lambda: _logged_in(address, connect_timeout_s, statement_timeout_s, idle_timeout_s),
         TookTooLong(late) if is_cut_short else NoAnswer(late),
     )
 
@@ -95,7 +99,7 @@ def _within(timeout_s: float, open_session: Callable[[], Login], late: DatabaseU
         return future.result()
 
 
-def _logged_in(address: Address, timeout_s: float, statement_timeout_s: float) -> Login:
+def _logged_in(address: Address, timeout_s: float, statement_timeout_s: float, idle_timeout_s: float) -> Login:
     with ExitStack() as undo:
         sock = _connected(address, timeout_s)
         undo.callback(sock.close)
@@ -105,7 +109,7 @@ def _logged_in(address: Address, timeout_s: float, statement_timeout_s: float) -
             undo.callback(sock.close)
         try:
             native = _authenticated(sock, address)
-            server = _set_up(native, statement_timeout_s)
+            server = _set_up(native, statement_timeout_s, idle_timeout_s)
         except pg8000.native.DatabaseError as error:
             raise refusal(error) from error
         except BROKEN as error:
@@ -166,12 +170,15 @@ def _authenticated(sock: socket.socket, address: Address) -> pg8000.native.Conne
     )
 
 
-def _set_up(native: pg8000.native.Connection, statement_timeout_s: float) -> str:
+def _set_up(native: pg8000.native.Connection, statement_timeout_s: float, idle_timeout_s: float) -> str:
     """Set what the session needs, and return the history of transactions that the server writes.
 
     Not at the login: proxies and poolers refuse a login with settings that they do not know.
     """
-    settings = f"SET statement_timeout = {int(statement_timeout_s * 1000)}; "
+    settings = (
+        f"SET statement_timeout = {int(statement_timeout_s * 1000)}; "
+        f"SET idle_session_timeout = {int(idle_timeout_s * 1000)}; "
+    )
     try:
         rows = native.run(settings + statement("server_history"))
     except pg8000.native.DatabaseError as error:

@@ -57,6 +57,9 @@ class Pool:
         The limit of a login, and of every other request that a healthy server answers at once.
     statement_timeout_s : float
         The limit of a statement.
+    idle_timeout_s : float
+        After so long without use the server ends a connection, and the next unit of work opens another; 0: never. The
+        server does it, since a process that Lambda has frozen can close nothing.
     clock : callable
         Seconds; replaced in tests.
     """
@@ -68,12 +71,14 @@ class Pool:
         size: int = CONNECTIONS,
         connect_timeout_s: float = 2.0,
         statement_timeout_s: float = 20.0,
+        idle_timeout_s: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._address = fixed(Address.parse(address)) if isinstance(address, str) else address
         self._size = size
         self._connect_timeout_s = connect_timeout_s
         self._statement_timeout_s = statement_timeout_s
+        self._idle_timeout_s = idle_timeout_s
         self._clock = clock
         self._outage = Cooldown(_REST_S, clock)
         self._idle: list[Connection] = []
@@ -243,5 +248,6 @@ class Pool:
             address,
             connect_timeout_s=self._connect_timeout_s,
             statement_timeout_s=self._statement_timeout_s,
+            idle_timeout_s=self._idle_timeout_s,
             clock=self._clock,
         )

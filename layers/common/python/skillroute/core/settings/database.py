@@ -33,6 +33,13 @@ class DatabaseSettings(Settings):
     database_statement_timeout_s: float = Field(
         20.0, gt=0, le=300, description="The limit of a statement; 5 in searches."
     )
+    database_idle_timeout_s: float = Field(
+        60.0,
+        ge=0,
+        le=86_400,
+        description="PostgreSQL ends a connection that was not used for so long, those of frozen environments, too; 0: "
+        "never.",
+    )
 
     @model_validator(mode="after")
     def _the_database_is_named_once(self) -> Self:
