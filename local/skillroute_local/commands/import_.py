@@ -31,6 +31,7 @@ def import_(
     git: options.Git = None,
     server: options.OfServer = None,
     register: options.Register = False,
+    with_address: options.WithAddress = False,
     timeout: options.Timeout = 60.0,
     dry_run: options.DryRun = False,
     prune: options.Prune = None,
@@ -77,7 +78,8 @@ def import_(
         from skillroute_local.importing.wanted import wanted  # noqa: PLC0415
 
         require_format(format_)
-        sources = wanted(named, mcp, Choices(server, timeout, register), format_, watch=watch, git=git or ())
+        choices = Choices(server, timeout, register or with_address, with_address)
+        sources = wanted(named, mcp, choices, format_, watch=watch, git=git or ())
         pruning = Pruning(prune_up_to, prune_keep_days, prune is options.PruneWhat.ALL) if prune else None
         client.approves = approve
         importing = Import(sources, client, pruning=pruning)

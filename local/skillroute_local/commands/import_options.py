@@ -57,6 +57,9 @@ OfServer = Annotated[
 Register = Annotated[
     bool, typer.Option("--register", help="Write MCP servers that are listed into the registry as well.")
 ]
+WithAddress = Annotated[
+    bool, typer.Option("--with-address", help="The same, with the addresses by which calls reach them.")
+]
 Timeout = Annotated[
     float,
     # With the longer word that stands there otherwise, the column beside it is too narrow for a variable's name.

@@ -77,7 +77,7 @@ def approve(
 def reject(
     ids: Ids, url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False
 ) -> None:
-    """Switch items off whose definitions changed; they stay off until they are switched on again."""
+    """Switch items off whose definitions changed; they cannot be switched on until they are approved."""
     with client_for(url, token, sign_region) as client:
         _show_decided(client.on("trust", lambda trust: trust.reject(ids)), as_json=as_json)
 

@@ -125,8 +125,11 @@ class Choices:
         How long an MCP server has to start, and again to list all that it has.
     register : bool
         Whether MCP servers that are started or reached are written into the registry as well.
+    with_address : bool
+        Whether those that are reached are written there with their addresses, so that they can be called.
     """
 
     server: str | None = None
     timeout_s: float = 60.0
     register: bool = False
+    with_address: bool = False

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from skillroute.core.input.url_credentials import masked_url
+
 from skillroute_local.errors import LocalError, Misused
 from skillroute_local.importing.content import Broken, Content, Document
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row, Scope, Unreadable
@@ -137,22 +139,37 @@ def _read(servers: Sequence[McpServer], where: str, choices: Choices, refuse: Re
             left_out += notes_of
         said.append(f"{server.name} lists {_counted(Counter(entry.kind for entry in listing.items))}")
         if choices.register:
-            registered.append(_registered(server, listing, pointer(f"{where}#", server.name)))
+            row = _registered(server, listing, pointer(f"{where}#", server.name), with_address=choices.with_address)
+            registered.append(row)
+            if choices.with_address and "remotes" not in row.value:
+                left_out.append(f"{row.where}: the address: {_why_no_address(server)}")
     # Last: servers come without tools, and so keep those that are there.
     rows += registered
     return Reading("items", rows, sum(row.size for row in rows), scopes=scopes, notes=said, left_out=left_out)
 
 
-def _registered(server: McpServer, listing: Listing, where: str) -> Row:
-    """Return a server as the registry takes it: what it says of itself, and nothing of how it is started."""
-    value = {
+def _registered(server: McpServer, listing: Listing, where: str, *, with_address: bool) -> Row:
+    """Return a server as the registry takes it: what it says of itself, and nothing of how it is started.
+
+    Its address, where that is asked for, must hold nothing that looks like a secret.
+    """
+    value: dict[str, Any] = {
         "path": f"/{server.name}",
         "name": server.name,
         "title": listing.title or server.name,
         "description": listing.instructions[:_MAX_INSTRUCTIONS],
         "version": listing.version,
     }
+    if with_address and isinstance(server, HttpServer) and masked_url(server.url) == server.url:
+        kind = "sse" if server.transport == "sse" else "streamable-http"
+        value["remotes"] = [{"type": kind, "url": server.url}]
     return Row("servers", where, value, size_of(value))
+
+
+def _why_no_address(server: McpServer) -> str:
+    if isinstance(server, HttpServer):
+        return "it holds what looks like a secret: register it without that, and set an identity (docs/identity.md)"
+    return "it is started by a command, and is called by skillroute connect alone"
 
 
 def _counted(counts: Counter[str]) -> str:

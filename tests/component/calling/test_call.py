@@ -130,7 +130,8 @@ def _of_a_local_server(system: System) -> list[int]:
         (lambda system: system.put("alone"), "it names no server"),
         (
             _of_a_local_server,
-            "`skillroute connect` calls those",
+            "PUT /api/v1/servers writes them. Servers that are started on a person's own machine are called by "
+            "`skillroute connect`",
         ),
         (lambda system: system.put("p", type="prompt", server="tools"), "is a prompt"),
         (

@@ -26,6 +26,8 @@ from skillroute_local.importing.run import Import
 from skillroute_local.importing.send import BATCH
 from skillroute_local.importing.wanted import wanted
 
+from tests.stubs.http_mcp_server import serving
+
 STUB = Path(__file__).parents[3] / "stubs" / "mcp_server.py"
 
 
@@ -564,6 +566,28 @@ class TestMcpServers:
             assert client.servers == [
                 {"path": "/stub", "name": "stub", "title": "Stub", "description": "For tests.", "version": "1.2"}
             ]
+
+    def test_the_address_of_a_server_is_registered_where_that_is_asked_for(self) -> None:
+        with serving() as port, Kept() as client:
+            url = f"http://127.0.0.1:{port}/mcp"
+            imported(client, mcp=url, choices=Choices(server="far", register=True))
+            assert "remotes" not in client.servers[-1]
+
+            report = imported(client, mcp=url, choices=Choices(server="far", register=True, with_address=True))
+
+            assert client.servers[-1]["remotes"] == [{"type": "streamable-http", "url": url}]
+            assert (report.problems, report.left_out) == ([], [])
+
+    def test_an_address_with_a_secret_and_a_command_are_left_out_and_named(self) -> None:
+        choices = Choices(server="far", register=True, with_address=True)
+        with serving() as port, Kept() as client:
+            secret = imported(client, mcp=f"http://127.0.0.1:{port}/mcp?api_key=hunter2", choices=choices)
+            command = imported(client, mcp=f"{sys.executable} {STUB} good", choices=choices)
+
+            assert ["remotes" in server for server in client.servers] == [False, False]
+            assert "looks like a secret" in str(secret.left_out)
+            assert "hunter2" not in str((secret, client.servers))
+            assert "started by a command" in str(command.left_out)
 
     @pytest.mark.parametrize(("target", "server"), [("x", None), ("", "a"), ('"', "a")])
     def test_a_command_that_is_none_or_has_no_name_says_what_to_do(self, target: str, server: str | None) -> None:

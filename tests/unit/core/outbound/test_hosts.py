@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from skillroute.core.outbound.addresses import Reach
 from skillroute.core.outbound.hosts import AddressRefused, HostRules, canonical
@@ -45,6 +47,19 @@ def test_only_a_private_host_that_says_so_is_called_without_tls() -> None:
     ):
         with pytest.raises(AddressRefused):
             listed.check(scheme, host, port)
+
+
+@pytest.mark.parametrize(
+    ("url", "setting"),
+    [
+        (("http", "any.example", None), "SKILLROUTE_CALL_PRIVATE_HOSTS names it with http://"),
+        (("https", "10.0.0.7", None), "SKILLROUTE_CALL_PRIVATE_HOSTS names the host"),
+        (("https", "other.example", None), "SKILLROUTE_CALL_HOSTS"),
+    ],
+)
+def test_a_refusal_names_the_setting_that_decides(url: tuple[str, str, int | None], setting: str) -> None:
+    with pytest.raises(AddressRefused, match=re.escape(setting)):
+        rules("any.example, 10.0.0.7").check(*url)
 
 
 def test_no_list_opens_a_metadata_service() -> None:

@@ -55,8 +55,9 @@ class CallableServers:
         endpoint = endpoint_of(document)
         if endpoint is None:
             raise NotCallable(
-                f"the server {name!r} has no address here: its `remotes` name no URL of streamable HTTP or SSE, as of "
-                "servers that are started on a person's own machine; `skillroute connect` calls those"
+                f"the server {name!r} has no address here: its `remotes` name no URL of streamable HTTP or SSE: "
+                "PUT /api/v1/servers writes them. Servers that are started on a person's own machine are called by "
+                "`skillroute connect`"
             )
         return Target(endpoint, ServerRef(ref.id, ref.org_id, ref.name, endpoint.url))
 

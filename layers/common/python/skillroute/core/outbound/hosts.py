@@ -86,7 +86,9 @@ class HostRules:
         reach = self.reach(host, number)
         plain = any(entry.is_plain and entry.covers(canonical(host), number) for entry in self.private)
         if scheme == "http" and not plain:
-            raise AddressRefused(f"{shown(host)} must be called by https")
+            raise AddressRefused(
+                f"{shown(host)} must be called by https, unless SKILLROUTE_CALL_PRIVATE_HOSTS names it with http://"
+            )
         if (address := literal(canonical(host))) is not None:
             check_address(host, address, reach)
 
@@ -107,7 +109,7 @@ class HostRules:
         if any(entry.covers(name, port) for entry in self.private):
             return Reach.PRIVATE
         if self.hosts and not any(entry.covers(name, port) for entry in self.hosts):
-            raise AddressRefused(f"{shown(host)} is not among the hosts that may be called")
+            raise AddressRefused(f"{shown(host)} is not among the hosts that may be called (SKILLROUTE_CALL_HOSTS)")
         return Reach.PUBLIC
 
 
@@ -121,7 +123,10 @@ def check_address(host: str, address: str, reach: Reach) -> None:
     """
     found = reach_of(address)
     if found is Reach.NEVER or (found is Reach.PRIVATE and reach is not Reach.PRIVATE):
-        raise AddressRefused(f"{shown(host)} has an address that may not be reached")
+        raise AddressRefused(
+            f"{shown(host)} has an address that may not be reached; a private one may where "
+            "SKILLROUTE_CALL_PRIVATE_HOSTS names the host"
+        )
 
 
 def canonical(host: str) -> str:
