@@ -107,7 +107,7 @@ class TestIdle:
     def test_the_server_ends_what_is_not_used_and_the_next_work_opens_another(
         self, database_url: str, sql: Sql
     ) -> None:
-        """GIVEN a process that is frozen with a connection open, WHEN it goes on, THEN nobody sees that it was ended."""
+        """GIVEN a process that is frozen with a connection open, WHEN it goes on, THEN it opens another."""
         pool = Pool(database_url, idle_timeout_s=0.02)
         try:
             assert pool.read(count_skills) == 0
