@@ -254,9 +254,10 @@ class TestKeywordSearch:
             assert bool(search(database, keyword).hits) is found, keyword
 
     def test_nothing_of_a_keyword_is_a_pattern(self, database: Database) -> None:
-        put(database, server("/x", "a_b c%d e.f"))
-        for keyword in ("a%b", "_____", "%%%", ".*.", "c_d", "e.f"):
-            assert search(database, keyword).hits == []
+        # Of foo_bar it has every character and all that the index looks for, and not the word.
+        put(database, server("/x", "a_b c%d e.f foo_bax fooxbar"))
+        for keyword in ("a%b", "_____", "%%%", ".*.", "c_d", "e.f", "foo_bar", "foo%bar", "\\foo"):
+            assert search(database, keyword).hits == [], keyword
 
     def test_callers_find_global_entities_and_their_own_that_are_enabled(self, database: Database) -> None:
         for org in (None, "acme", "other"):
@@ -503,7 +504,7 @@ _SEARCH = {
     "boosts": "'{5,3,2,1.5,1}'", "half": "4", "org_id": "NULL", "rights": "NULL",
     "include_disabled": "false", "kind": "NULL",
     "tags": "'{}'", "limit": "100", "names": "'{}'", "by_coverage": "false",
-    "words": "'{docs}'", "trigrams": """'{"{doc,ocs}"}'""", "keyword_count": "1",
+    "patterns": "'{%docs%}'", "trigrams": """'{"{doc,ocs}"}'""", "keyword_count": "1",
 }  # fmt: skip
 _OF_IDS = {
     "ids": _IDS, "boosts": _SEARCH["boosts"], "half": "4", "keywords": "'{docs}'", "with_documents": _IDS,
@@ -571,7 +572,7 @@ def test_a_search_reads_no_words_of_other_organisations(large: Sql) -> None:
     large(f"PREPARE keyword_search AS {query}")
     mine = _SEARCH | {
         "org_id": "'b \"B\"'",
-        "words": "'{docs,docs}'",
+        "patterns": "'{%docs%,%docs%}'",
         "trigrams": """ARRAY['{doc,ocs}', '{"docb \\"B\\"","ocsb \\"B\\""}']""",
     }
     for mode in ("generic", "custom"):

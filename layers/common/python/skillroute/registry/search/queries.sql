@@ -5,43 +5,52 @@
 -- name: keyword_search
 -- The best of each kind and those that the query names, and how many of each kind there are in all. Paths, which are
 -- long, are looked up only for those that tie with the last one or are better; and all of it is one JSON value, which is
--- read faster than rows.
+-- read faster than rows. A common word is in tens of thousands of rows, so what is done for each of them counts: they are
+-- added up keyword by keyword, under one number, which is negative for agents.
 WITH found AS (
-    SELECT w.entity_id, w.kind = 'server' AS is_server, sum((:boosts::float8[])[w.place]) AS boost
-    FROM unnest(:words::text[], :trigrams::text[]) AS k (word, trigrams)
+    SELECT w.signed_id, w.boost
+    FROM unnest(:patterns::text[], :trigrams::text[]) AS k (pattern, trigrams)
     CROSS JOIN LATERAL (
-        SELECT w.entity_id, w.place, w.kind
+        SELECT CASE w.kind WHEN 'server' THEN w.entity_id ELSE -w.entity_id END AS signed_id,
+               sum((:boosts::float8[])[w.place]) AS boost
         FROM mcp.words_seen_by(:org_id::text, :rights::jsonb) w
-        WHERE mcp.trigrams(w.org_id, w.words) @> k.trigrams::text[] AND strpos(w.words, k.word) > 0
+        WHERE mcp.trigrams(w.org_id, w.words) @> k.trigrams::text[] AND w.words LIKE k.pattern
           AND (w.is_enabled OR :include_disabled::boolean)
           AND (:kind::text IS NULL OR w.kind = :kind::text)
+        GROUP BY signed_id
     ) AS w
-    GROUP BY w.entity_id, is_server, k.word
-), sums AS (
-    SELECT entity_id, is_server, sum(boost) AS boost,
-           -- Rounded, for sums of fractions depend on their order, and what is equal must tie.
-           CASE WHEN :by_coverage::boolean
-                THEN round((sum(boost / (boost + :half::float8)) / :keyword_count::int)::numeric, 9)
-                ELSE 0 END AS coverage
-    FROM found
-    GROUP BY entity_id, is_server
-), ranked AS (
-    SELECT s.entity_id, s.boost, s.coverage,
-           rank() OVER (PARTITION BY s.is_server
-                        ORDER BY CASE WHEN :by_coverage::boolean THEN s.coverage ELSE s.boost END DESC) AS place,
-           count(*) OVER (PARTITION BY s.is_server) AS total
-    FROM sums s
+), sums AS MATERIALIZED (
+    SELECT s.*, CASE WHEN :by_coverage::boolean THEN s.coverage ELSE s.boost END AS score
+    FROM (
+        SELECT abs(signed_id) AS entity_id, signed_id > 0 AS is_server, sum(boost) AS boost,
+               -- Rounded, for sums of fractions depend on their order, and what is equal must tie.
+               CASE WHEN :by_coverage::boolean
+                    THEN round(sum(boost / (boost + :half::float8)) / :keyword_count::int * 1e9) / 1e9
+                    ELSE 0 END AS coverage
+        FROM found
+        GROUP BY signed_id
+    ) AS s
     WHERE cardinality(:tags::text[]) = 0 OR EXISTS (
         SELECT FROM mcp.registry_entities e WHERE e.id = s.entity_id AND e.tag_keys @> :tags::text[])
+), kinds AS MATERIALIZED (
+    SELECT t.is_server, t.total, (
+        -- The last of the best; null where there are fewer.
+        SELECT s.score FROM sums s WHERE s.is_server = t.is_server
+        ORDER BY s.score DESC OFFSET :limit::int - 1 LIMIT 1) AS least
+    FROM (SELECT is_server, count(*) AS total FROM sums GROUP BY is_server) AS t
+), best AS MATERIALIZED (
+    SELECT s.*, k.total
+    FROM sums s
+    JOIN kinds k ON k.is_server = s.is_server
+    WHERE :limit::int IS NULL OR k.least IS NULL OR s.score >= k.least
+       OR s.entity_id IN (SELECT n.id FROM mcp.registry_entities n WHERE n.name_key = ANY (:names::text[]))
 ), cut AS (
-    SELECT e.id, e.kind, e.path, e.name, e.name_key, r.boost, r.coverage, r.total,
+    SELECT e.id, e.kind, e.path, e.name, e.name_key, b.boost, b.coverage, b.total,
            -- As Python orders them, whatever the database's own order is.
-           row_number() OVER (PARTITION BY e.kind ORDER BY r.place, e.path COLLATE "C", e.id) AS nth
-    FROM ranked r
+           row_number() OVER (PARTITION BY e.kind ORDER BY b.score DESC, e.path COLLATE "C", e.id) AS nth
+    FROM best b
     -- Not a join: a plan for all of them would read the whole table for these few.
-    CROSS JOIN LATERAL (SELECT * FROM mcp.registry_entities e WHERE e.id = r.entity_id OFFSET 0) AS e
-    WHERE :limit::int IS NULL OR r.place <= :limit::int
-       OR r.entity_id IN (SELECT n.id FROM mcp.registry_entities n WHERE n.name_key = ANY (:names::text[]))
+    CROSS JOIN LATERAL (SELECT * FROM mcp.registry_entities e WHERE e.id = b.entity_id OFFSET 0) AS e
 )
 SELECT json_agg(
     json_build_array(id, kind, path, name, boost, coverage, total, :limit::int IS NULL OR nth <= :limit::int)
@@ -60,7 +69,7 @@ LIMIT :limit::int
 
 -- name: keyword_boosts
 SELECT e.id, e.kind, e.path, e.name, coalesce(sum(k.boost), 0),
-       round(coalesce(sum(k.boost / (k.boost + :half::float8)) / cardinality(:keywords::text[]), 0)::numeric, 9)::float8
+       round(coalesce(sum(k.boost / (k.boost + :half::float8)) / cardinality(:keywords::text[]), 0) * 1e9) / 1e9
 FROM mcp.registry_entities e
 LEFT JOIN LATERAL (
     SELECT sum((:boosts::float8[])[w.place]) AS boost

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -137,13 +138,13 @@ class RegistrySearchRepository:
         Keywords are matched literally, as parts of words, in lower case.
         """
         looked_for = [
-            (word, array([trigram + org for trigram in _trigrams(word)]))
+            (_containing(word), array([trigram + org for trigram in _trigrams(word)]))
             for word in keywords
             for org in dict.fromkeys(("", scope.org_id or ""))
         ]
         rows = self._run(
             "keyword_search",
-            words=[word for word, _ in looked_for],
+            patterns=[pattern for pattern, _ in looked_for],
             trigrams=[trigrams for _, trigrams in looked_for],
             keyword_count=len(keywords),
             boosts=_BOOSTS,
@@ -265,6 +266,12 @@ class RegistrySearchRepository:
             longest_annotations=MAX_ANNOTATIONS_LENGTH,
         )
         return {row[0]: ToolDetails(*row[1:]) for row in rows}
+
+
+def _containing(keyword: str) -> str:
+    """Return the pattern of what contains a keyword, literally."""
+    literal = re.sub(r"([\\%_])", r"\\\1", keyword)
+    return f"%{literal}%"
 
 
 def _trigrams(keyword: str) -> list[str]:
