@@ -37,8 +37,8 @@ Found = list[tuple[str, float]]
 class PostgresIndex:
     """A `VectorIndex` that reads mcp.search_points and mcp.search_vectors. Safe to call from several threads.
 
-    It is made for one search, and remembers the payloads that it read until that ends, or until `forget`. They are those
-    of the keys, whoever asks: what a caller may see is in the filters, which are never left out.
+    It is made for one search, and remembers the payloads that it read until that ends, or until `forget`. They are
+    those of the keys, whoever asks: what a caller may see is in the filters, which are never left out.
 
     Parameters
     ----------

@@ -27,7 +27,8 @@ SELECT mcp.count_points(:asked::jsonb)
 
 -- name: ask_ahead
 -- The rows of several of the statements above, in one round trip: those of a question have its place. What a question is
--- not is never run.
+-- not is never run. Keys go through arrays, which the planner takes for short: were they rows of functions, it would take
+-- the statement for one that is worth being compiled.
 SELECT a.place, f.of_vector, f.key, f.score, f.payload
 FROM jsonb_array_elements(:questions::jsonb) WITH ORDINALITY AS a (q, place)
 CROSS JOIN LATERAL (
@@ -44,13 +45,13 @@ CROSS JOIN LATERAL (
     SELECT NULL, m.key, NULL, CASE WHEN (a.q ->> 'with_payloads')::bool THEN (
         SELECT d.payload FROM mcp.documents d
         WHERE d.collection = a.q -> 'asked' ->> 'collection' AND d.key = m.key AND d.is_searchable) END
-    FROM mcp.match_points(a.q -> 'asked', (a.q ->> 'limit')::bigint) AS m (key)
+    FROM unnest(ARRAY(SELECT mcp.match_points(a.q -> 'asked', (a.q ->> 'limit')::bigint))) AS m (key)
     WHERE a.q ->> 'name' = 'match_points'
     UNION ALL
     SELECT NULL, d.key, NULL, d.payload
-    FROM jsonb_array_elements_text(a.q -> 'keys') AS k (key)
-    JOIN mcp.documents d ON d.collection = a.q ->> 'collection' AND d.key = k.key AND d.is_searchable
-    WHERE a.q ->> 'name' = 'point_payloads'
+    FROM mcp.documents d
+    WHERE a.q ->> 'name' = 'point_payloads' AND d.collection = a.q ->> 'collection'
+      AND d.key = ANY (ARRAY(SELECT jsonb_array_elements_text(a.q -> 'keys'))) AND d.is_searchable
     UNION ALL
     SELECT NULL, NULL, mcp.count_points(a.q -> 'asked'), NULL
     WHERE a.q ->> 'name' = 'count_points') AS f
