@@ -22,7 +22,7 @@ from tests.searched_documents import DocumentsIndex, search_in
 TOOLS = TOOL_DOCUMENTS
 MODEL = EmbeddingModel("m", 3)
 FIRST, SECOND = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]
-OF_A, OF_NOBODY = IndexFilter({"org_id": ["a"]}), IndexFilter({"org_id": []})
+OF_A, OF_NONE = IndexFilter({"org_id": ["a"]}), IndexFilter({"org_id": []})
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def record(number: int, said: str = "say") -> IndexRecord:
 QUESTIONS: list[Question] = [
     Nearest(TOOLS, [FIRST], OF_A, 5),
     Nearest(TOOLS, [FIRST, SECOND], IndexFilter(keys=["1", "2", "7"]), 3),
-    Nearest(TOOLS, [FIRST], OF_NOBODY, 5),
+    Nearest(TOOLS, [FIRST], OF_NONE, 5),
     ByWords(TOOLS, 'number 7 "quoted"', OF_A, 5),
     ByWords(TOOLS, {"number": 0.25, "twice": 1.5}, IndexFilter(), 3),
     ByWords(TOOLS, "", OF_A, 5),
@@ -109,7 +109,7 @@ class TestAskAhead:
         written.delete(TOOLS, ["0"])
         assert answer(index, Counted(TOOLS, OF_A)) == before - 1
 
-    def test_what_nobody_asked_for_is_forgotten_when_others_are_asked_ahead(
+    def test_what_was_not_taken_is_forgotten_when_others_are_asked_ahead(
         self, index: PostgresIndex, written: DocumentsIndex
     ) -> None:
         ask_ahead(index, [Counted(TOOLS, OF_A), Counted(TOOLS, IndexFilter())])
@@ -119,7 +119,7 @@ class TestAskAhead:
 
     def test_one_question_is_not_asked_ahead(self, index: PostgresIndex, database: FaultyDatabase) -> None:
         ask_ahead(index, QUESTIONS[:1])
-        ask_ahead(index, [QUESTIONS[0], Counted(TOOLS, OF_NOBODY)])
+        ask_ahead(index, [QUESTIONS[0], Counted(TOOLS, OF_NONE)])
         assert database.calls == 0
 
     def test_an_index_in_this_process_is_not_told(self) -> None:

@@ -178,7 +178,7 @@ class LexicalRanking:
 
     @property
     def called(self) -> Matching:
-        """What is asked for the tools that may be named: those that are called as the query says."""
+        """The question for tools that may be named: those that are called as the query says."""
         names = {**self.everything.any_of, "name_key": mentions(self.query).keys}
         return Matching(TOOL_DOCUMENTS, replace(self.everything, any_of=names), _MAX_PER_NAME)
 

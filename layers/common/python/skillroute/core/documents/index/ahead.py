@@ -1,7 +1,7 @@
 """Questions that a search will ask, put to the index together: to an index in PostgreSQL each is a round trip.
 
-They change nothing of what a search finds. Whoever will ask says so, then asks each question as if it had not; an index
-that answers from this process is not told, for it has no way to save.
+They change nothing of what a search finds. A search says what it will ask, then asks each question as if it had not; an
+index in this process does not hear of it, for it has no way to save.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from skillroute.core.documents.model import IndexFilter
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """What `search` will ask with a vector, or `search_each` with several."""
+    """Stands for what `search` will ask with a vector, or `search_each` with several."""
 
     collection: Collection
     vectors: Sequence[Sequence[float]]
@@ -27,7 +27,7 @@ class Nearest:
 
 @dataclass(frozen=True, slots=True)
 class ByWords:
-    """What `search_text` will ask with a text, or `search_terms` with weights."""
+    """Stands for what `search_text` will ask with a text, or `search_terms` with weights."""
 
     collection: Collection
     words: str | Mapping[str, float]
@@ -37,7 +37,7 @@ class ByWords:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """What `match` will ask."""
+    """Stands for what `match` will ask."""
 
     collection: Collection
     where: IndexFilter
@@ -46,7 +46,7 @@ class Matching:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What `count` will ask."""
+    """Stands for what `count` will ask."""
 
     collection: Collection
     where: IndexFilter
@@ -54,7 +54,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """What `payloads` will ask, as far as it is not known."""
+    """Stands for what `payloads` will ask, as far as it is not known."""
 
     collection: Collection
     keys: Sequence[str]
@@ -65,7 +65,7 @@ Question = Nearest | ByWords | Matching | Counted | LookedUp
 
 @runtime_checkable
 class AnswersAhead(Protocol):
-    """An index that is told what it will be asked."""
+    """An index that hears what it will be asked."""
 
     def ask_ahead(self, questions: Sequence[Question]) -> None:
         """Get the answers to questions at once; each is given to the first that asks. Raises as `search` does."""
@@ -83,6 +83,6 @@ def ask_ahead(index: SearchedIndex, questions: Iterable[Question]) -> None:
 
 
 def forget(index: SearchedIndex) -> None:
-    """Let an index forget what one search was told, before it is lent to the next."""
+    """Let an index forget what it found for one search, before it is lent to the next."""
     if isinstance(index, AnswersAhead):
         index.forget()

@@ -38,7 +38,7 @@ class PostgresIndex:
     """A `VectorIndex` that reads mcp.search_points and mcp.search_vectors. Safe to call from several threads.
 
     It is made for one search, and remembers the payloads that it read until that ends, or until `forget`. They are
-    those of the keys, whoever asks: what a caller may see is in the filters, which are never left out.
+    those of the keys, for every caller: what a caller may see is in the filters, which are never left out.
 
     Parameters
     ----------

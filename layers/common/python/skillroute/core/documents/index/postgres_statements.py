@@ -13,7 +13,7 @@ from skillroute.core.documents.index.words import Words
 Rows = list[list[Any]]
 
 _MATCHED_WITH_PAYLOADS = 1_000
-"""The most of which `match` reads the payloads as well: whoever looks for so few looks those up next."""
+"""The most of which `match` reads the payloads as well: who looks for so few looks those up next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Answers:
         self._rows: dict[Statement, Rows] = {}
 
     def put(self, answers: Iterable[tuple[Statement, Rows]]) -> None:
-        """Keep these, and forget what nobody asked for."""
+        """Keep these, and forget those that were not taken."""
         fresh = dict(answers)
         with self._lock:
             self._rows = fresh
