@@ -16,9 +16,9 @@ import argparse
 import heapq
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -65,35 +65,50 @@ class Meter:
             Connection._exchange = exchange  # type: ignore[method-assign]
 
 
-def postgres() -> list[psutil.Process]:
-    """Return the processes of PostgreSQL on this machine."""
-    return [each for each in psutil.process_iter(["name"]) if (each.info["name"] or "").startswith("postgres")]
+class Server:
+    """The processes of one PostgreSQL server, told by that of a connection to it."""
 
+    def __init__(self, url: str) -> None:
+        pool = Pool(url, size=1)
+        [[pid]] = pool.read(lambda connection: connection.script("SELECT pg_backend_pid()"))
+        self._postmaster = psutil.Process(psutil.Process(pid).ppid())
+        pool.close()
 
-def cpu_s() -> float:
-    """Return the processor time of PostgreSQL's processes that live."""
-    return sum(each.cpu_times().user + each.cpu_times().system for each in postgres())
+    def _processes(self) -> list[psutil.Process]:
+        return [self._postmaster, *self._postmaster.children()]
 
+    def cpu_s(self) -> float:
+        """Return the processor time of those that live, and of the children of the first that ended."""
+        times = self._postmaster.cpu_times()
+        ended = times.children_user + times.children_system
+        return ended + self._sum(lambda each: sum(each.cpu_times()[:2]))
 
-def memory_mib() -> float:
-    """Return PostgreSQL's memory, what processes share counted once."""
-    return sum(each.memory_full_info().pss for each in postgres()) / 2**20
+    def memory_mib(self) -> float:
+        """Return their memory, what processes share counted once."""
+        return self._sum(lambda each: float(each.memory_full_info().pss)) / 2**20
+
+    def _sum(self, of: Callable[[psutil.Process], float]) -> float:
+        total = 0.0
+        for each in self._processes():
+            with suppress(psutil.NoSuchProcess):  # it ended meanwhile
+                total += of(each)
+        return total
 
 
 def one(url: str, index: str, asked: Sequence[str]) -> tuple[Row, list[float]]:
     """Measure warm searches of one environment, and return them."""
     parts = Parts(LocalSettings(database_url=url, index=index, default_mode="hybrid"))  # type: ignore[arg-type]
-    meter, times = Meter(), []
+    meter, server, times = Meter(), Server(url), []
     try:
         for query in asked[:10]:
             parts.tool_search.search(SearchRequest(query=query), ACME)
         with meter.counting():
-            before = cpu_s()
+            before = server.cpu_s()
             for query in asked:
                 started = time.perf_counter()
                 parts.tool_search.search(SearchRequest(query=query), ACME)
                 times.append(time.perf_counter() - started)
-            spent = cpu_s() - before
+            spent = server.cpu_s() - before
     finally:
         parts.close()
     row = {
@@ -108,7 +123,8 @@ def one(url: str, index: str, asked: Sequence[str]) -> tuple[Row, list[float]]:
 def held(url: str, environments: int) -> Row:
     """Log so many pools in, ask all of them about the feed, and let the server end them."""
     pools = [Pool(url, size=1, idle_timeout_s=20.0, connect_timeout_s=30.0) for _ in range(environments)]
-    empty_mib, before = memory_mib(), cpu_s()
+    server = Server(url)
+    empty_mib, before = server.memory_mib(), server.cpu_s()
 
     position = Pool(url, size=1).read(lambda c: c.script("SELECT pg_current_snapshot()::text"))[0][0]
 
@@ -119,13 +135,13 @@ def held(url: str, environments: int) -> Row:
         started = time.perf_counter()
         list(threads.map(look, pools))
         login_s = time.perf_counter() - started
-        login_cpu_s = cpu_s() - before
-        full_mib = memory_mib()
-        before, started = cpu_s(), time.perf_counter()
+        login_cpu_s = server.cpu_s() - before
+        full_mib = server.memory_mib()
+        before, started = server.cpu_s(), time.perf_counter()
         for _ in range(5):
             list(threads.map(look, pools))
         look_s = time.perf_counter() - started
-        look_cpu_s = cpu_s() - before
+        look_cpu_s = server.cpu_s() - before
     watcher = Pool(url, size=1)
     sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'skillroute' AND pid <> pg_backend_pid()"
     open_before = watcher.read(lambda c: c.script(sessions))[0][0]
