@@ -102,6 +102,7 @@ class AutoReplica:
         self._in_postgres.catch_up(within_s, check=check)
 
     def close(self) -> None:
+        self._build_up_to = 0  # a search that is under way begins none any more
         if "embedded" in self.__dict__:
             self.embedded.close()
 
