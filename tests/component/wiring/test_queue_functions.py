@@ -165,7 +165,7 @@ def test_the_classify_function_gives_each_tool_the_skill_of_its_organisation(loa
 
 
 def test_a_new_environment_classifies_without_its_embedding_model(load: Load, parts: Parts) -> None:
-    # GIVEN that one has classified, and tools that nobody has decided on
+    # GIVEN that one has classified, and tools that are undecided
     write(parts, 3)
     assert call(load("classify"), "sqs_classify") == {"batchItemFailures": []}
     parts.database.transact(lambda session: ClassificationRepository(session).forget([1, 2]))

@@ -59,7 +59,7 @@ class KeptVectors:
 def prune_text_vectors(session: Session) -> int:
     """Delete vectors that were made 30 days ago, and so many at most; return how many went.
 
-    Nobody counts who needs them: what is still needed is embedded once more.
+    Who needs them is not counted: what is still needed is embedded once more.
     """
     [[gone]] = session.run("prune_text_vectors", days=_DAYS, limit=_PRUNED_AT_ONCE)
     return int(gone)

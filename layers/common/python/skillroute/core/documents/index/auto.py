@@ -70,7 +70,7 @@ class AutoReplica:
     def current(self, on_stale: Callable[[], object] = lambda: None) -> AbstractContextManager[LentIndex]:
         """Lend the replica where it is built, else PostgreSQL; where that cannot be searched, build the replica first.
 
-        Beside PostgreSQL the replica is begun when the search is over. PostgreSQL answers, too, while the replica has
+        Where PostgreSQL answers, the replica is begun when the search is over. It answers, too, while the replica has
         no room for what was changed.
 
         Raises what `LendsIndex.current` does.
