@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -300,6 +301,7 @@ class EdgeIndexes:
         self._made = 0
         self._lent: dict[VectorIndex, tuple[int, str]] = {}  # their dimensions, and to whom
         self._free: list[tuple[int, VectorIndex]] = []
+        self._folders: dict[VectorIndex, Path] = {}
 
     def lend(self, model: EmbeddingModel) -> FaultyIndex:
         index = self.take(model.dimension)
@@ -316,7 +318,12 @@ class EdgeIndexes:
         dimension, _ = self._lent.pop(index)
         self._free.append((dimension, index))
         if len(self._free) > self.kept:
-            self._free.pop(0)[1].close()
+            self._discard(self._free.pop(0)[1])
+
+    def _discard(self, index: VectorIndex) -> None:
+        """Close an index and remove its files: 200 MB of memory, where the folder is kept in memory."""
+        index.close()
+        shutil.rmtree(self._folders.pop(index))
 
     def close(self) -> None:
         """Close all that are open; what was not given back would have stayed open until now."""
@@ -331,6 +338,7 @@ class EdgeIndexes:
                 for collection in collections():
                     free[1].delete(collection, free[1].match(collection, where=IndexFilter(), limit=100_000))
             except IndexUnavailable:  # a test closed it
+                self._discard(free[1])
                 continue
             return free[1]
         return None
@@ -341,7 +349,9 @@ class EdgeIndexes:
         self._made += 1
         directory = self._directory / f"{dimension}-{self._made}"
         directory.mkdir()
-        return EdgeIndex(directory, dimension)
+        index = EdgeIndex(directory, dimension)
+        self._folders[index] = directory
+        return index
 
 
 class FaultyFeed:

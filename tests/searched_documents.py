@@ -66,6 +66,7 @@ class DocumentsIndex(PostgresIndex):
         if self._closed:
             raise IndexUnavailable("the index is closed")
         self._pool.transact(work)  # type: ignore[arg-type]
+        self.forget()  # it is written to, other than what is lent to a search
 
 
 def _row(record: IndexRecord) -> dict[str, object]:

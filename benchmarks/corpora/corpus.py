@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ from benchmarks.corpora.vocabulary import ACTIONS, ARGUMENTS, ASKS, DETAILS, DOM
 from benchmarks.harness import progress
 
 BASE_TOOLS = 4000
-BATCH = 500
+_BATCH = 500
 _NOISE_NORM = 0.4
 _SECOND_SKILL_SHARE = 0.2
 
@@ -172,8 +172,6 @@ class Filler:
     ----------
     owner_of : callable
         Returns the organisation of each batch of 500; None is global.
-    base_vectors : sequence of vectors
-        Of the base tools, if another filler embedded them: one that writes beside it begins where it likes.
 
     Attributes
     ----------
@@ -182,19 +180,14 @@ class Filler:
     """
 
     def __init__(
-        self,
-        database_url: str,
-        corpus: Corpus,
-        *,
-        owner_of: Callable[[int], str | None] = lambda _: None,
-        base_vectors: Sequence[list[float]] = (),
+        self, database_url: str, corpus: Corpus, *, owner_of: Callable[[int], str | None] = lambda _: None
     ) -> None:
         self.store_s = 0.0
         self._owner_of = owner_of
         self._parts = Parts(SearchSettings(database_url=database_url))
         self._corpus = corpus
         self._count = 0
-        self.base_vectors: list[list[float]] = list(base_vectors)
+        self._base_vectors: list[list[float]] = []
 
     def fill(self, count: int) -> float:
         """Bring the database to `count` tools and return the seconds that took."""
@@ -205,8 +198,8 @@ class Filler:
         with progress() as bar:
             task = bar.add_task(f"filling {count} tools", total=count, completed=self._count)
             while self._count < count:
-                numbers = range(self._count, min(self._count + BATCH, count))
-                self.write(numbers)
+                numbers = range(self._count, min(self._count + _BATCH, count))
+                self._write(numbers)
                 self._count = numbers.stop
                 bar.update(task, completed=self._count)
         for skill in skills():
@@ -217,8 +210,7 @@ class Filler:
     def close(self) -> None:
         self._parts.close()
 
-    def write(self, numbers: range) -> None:
-        """Write a batch; the base tools come before their variations, or `base_vectors` has theirs."""
+    def _write(self, numbers: range) -> None:
         model = self._parts.embedder.model
         contents = [read_item(self._corpus.item(number)) for number in numbers]
         texts = [indexed_text(content) for content in contents]
@@ -231,7 +223,7 @@ class Filler:
 
         def write(session: Session) -> None:
             claim_model(session, model)
-            written = ItemRepository(session).upsert(self._owner_of(numbers.start // BATCH), model, rows)
+            written = ItemRepository(session).upsert(self._owner_of(numbers.start // _BATCH), model, rows)
             given = {row.id: self._corpus.assignments(number_of[key]) for key, row in written.items()}
             keys = {
                 assignment.skill_id: skill_key(assignment.skill_id, None)
@@ -245,13 +237,9 @@ class Filler:
         self.store_s += time.perf_counter() - started
 
     def _vectors(self, numbers: range, texts: list[str]) -> list[list[float]]:
-        own = [
-            text
-            for number, text in zip(numbers, texts, strict=True)
-            if self._corpus.base_of(number) == number and number >= len(self.base_vectors)
-        ]
-        self.base_vectors += self._parts.embedder.embed(own, timeout_s=600.0) if own else []
-        vectors = np.array([self.base_vectors[self._corpus.base_of(number)] for number in numbers])
+        own = [text for number, text in zip(numbers, texts, strict=True) if self._corpus.base_of(number) == number]
+        self._base_vectors += self._parts.embedder.embed(own, timeout_s=600.0) if own else []
+        vectors = np.array([self._base_vectors[self._corpus.base_of(number)] for number in numbers])
         dimension = vectors.shape[1]
         noise = np.random.default_rng([self._corpus.seed, numbers.start]).normal(
             0.0, _NOISE_NORM / dimension**0.5, vectors.shape

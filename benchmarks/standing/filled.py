@@ -9,15 +9,9 @@ from skillroute.core.postgres.pool import Pool
 from skillroute.wiring.index import cutters
 
 
-def fill_points(url: str, maintenance_work_mem: str = "") -> float:
-    """Fill the points of all documents, build the lists with so much memory, and return the seconds that took."""
+def fill_points(url: str) -> float:
+    """Fill the points of all documents, build the lists, and return the seconds that took."""
     pool = Pool(url, size=1, statement_timeout_s=3600.0)
-    if maintenance_work_mem:
-        setting = f"SET maintenance_work_mem = ''{maintenance_work_mem}''"
-        statement = f"DO $$ BEGIN EXECUTE format('ALTER DATABASE %I {setting}', current_database()); END $$"
-        pool.transact(lambda connection: connection.script(statement))
-        pool.close()
-        pool = Pool(url, size=1, statement_timeout_s=3600.0)
     started = time.perf_counter()
     try:
         PostgresReplica(pool, lambda: None, cutters()).fill(3600.0, check=True, whole=True)

@@ -31,7 +31,7 @@ from skillroute.mail.search.run import MessageRun
 from skillroute.mail.search.scores import Ranked, RawScores
 from skillroute.mail.search.shadow import COMPARED, Shadow
 from skillroute.mail.search.threads import may_differ_by_thread
-from skillroute.mail.search.vector import nearest
+from skillroute.mail.search.vector import ask_both_halves, nearest
 
 Half = Callable[[MailFilter], RawScores]
 """Asks an engine for its pool."""
@@ -131,6 +131,9 @@ class Engines:
         halves: dict[Stage, Half] = {"vector": lambda where: nearest(index, vector, where)}
         if plan.mode != "semantic":
             halves = {"lexical": lambda where: words.top(where, message_search.POOL), **halves}
+        if "lexical" in halves:
+            with run.stage("lexical"):
+                ask_both_halves(index, words.terms, vector, run.scope.searched)
         found: dict[Stage, RawScores] = {}
         for stage, ask in halves.items():
             with run.stage(stage):

@@ -55,12 +55,12 @@ class IndexWords:
 
     def __init__(self, index: SearchedIndex, terms: Mapping[str, float]) -> None:
         self._index = index
-        self._terms = terms
+        self.terms = terms
 
     @property
     def most(self) -> float:
         """The upper bound of a score: every term at its largest impact."""
-        return sum(self._terms.values()) * MAX_IMPACT
+        return sum(self.terms.values()) * MAX_IMPACT
 
     def top(self, where: MailFilter, limit: int) -> RawScores:
         return self._search(index_filter(where), limit)
@@ -72,7 +72,7 @@ class IndexWords:
     def _search(self, where: IndexFilter, limit: int) -> RawScores:
         if limit < 1:
             return []
-        hits = self._index.search_terms(MAIL_DOCUMENTS, self._terms, where=where, limit=limit)
+        hits = self._index.search_terms(MAIL_DOCUMENTS, self.terms, where=where, limit=limit)
         return [(int(hit.key), hit.score) for hit in hits]
 
 

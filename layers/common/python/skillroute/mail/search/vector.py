@@ -1,9 +1,10 @@
-"""The semantic half: the query's embedding, and what is nearest to it."""
+"""The semantic half: what is nearest to the query's embedding."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from skillroute.core.documents.index.ahead import ByWords, Nearest, ask_ahead
 from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.mail.collection import MAIL_DOCUMENTS
 from skillroute.mail.search import model as message_search
@@ -19,3 +20,14 @@ def nearest(index: SearchedIndex, vector: Sequence[float], where: MailFilter) ->
     """
     hits = index.search(MAIL_DOCUMENTS, vector, where=index_filter(where), limit=message_search.POOL)
     return [(int(hit.key), hit.score) for hit in hits]
+
+
+def ask_both_halves(
+    index: SearchedIndex, terms: Mapping[str, float], vector: Sequence[float], where: MailFilter
+) -> None:
+    """Tell an index that it will be asked for the lexical pool and for that of `nearest`. Raises as that does."""
+    conditions, pool = index_filter(where), message_search.POOL
+    ask_ahead(
+        index,
+        [ByWords(MAIL_DOCUMENTS, terms, conditions, pool), Nearest(MAIL_DOCUMENTS, [vector], conditions, pool)],
+    )

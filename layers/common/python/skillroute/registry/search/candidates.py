@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from skillroute.core.documents.index.ahead import Nearest, ask_ahead
 from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
@@ -109,7 +110,10 @@ class HybridSearch:
 
     def nearest(self) -> dict[EntityKind, list[IndexHit]]:
         """Return the nearest neighbours of each kind, however far they are."""
-        return {kind: self._near(self._plan.where(kind), self._plan.nearest) for kind in self._plan.scope.kinds}
+        wheres = {kind: self._plan.where(kind) for kind in self._plan.scope.kinds}
+        asked = (Nearest(REGISTRY_DOCUMENTS, [self._vector], where, self._plan.nearest) for where in wheres.values())
+        ask_ahead(self._index, asked)
+        return {kind: self._near(where, self._plan.nearest) for kind, where in wheres.items()}
 
     def merged(
         self, nearest: Mapping[EntityKind, Sequence[IndexHit]], found: KeywordHits, tools: Mapping[int, float]

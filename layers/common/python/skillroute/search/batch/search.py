@@ -9,6 +9,7 @@ from typing import Literal
 
 from skillroute.core.answer_size import SEARCH_BYTES, on_the_way
 from skillroute.core.caller import Caller
+from skillroute.core.documents.index.ahead import forget
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.replica_port import LendsIndex
@@ -151,4 +152,5 @@ class _Lent:
             raise self._lent
         if self._is_stale:
             on_stale()
+        forget(self._lent)
         yield self._lent

@@ -9,11 +9,12 @@ from typing import Any
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import Caller
 from skillroute.core.documents.collection import Collection
+from skillroute.core.documents.index.ahead import ask_ahead
 from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.search.answer.explanation import SearchExplanation, ToolExplanation, UsedWith
-from skillroute.search.candidates.registered_servers import RegisteredServer, RegisteredServers
+from skillroute.search.candidates.registered_servers import RegisteredServer, RegisteredServers, servers_of
 from skillroute.search.candidates.retrieve import Candidate, Ranking
-from skillroute.search.candidates.visible_skills import tool_count, unseen
+from skillroute.search.candidates.visible_skills import looked_up, tool_count, tools_of, unseen
 from skillroute.search.model import Fit, SkillMatch
 from skillroute.search.plan import skills_where
 from skillroute.search.run import ToolSearchRun
@@ -90,8 +91,11 @@ def tool_hits(index: SearchedIndex, candidates: Sequence[Candidate], caller: Cal
 
 def with_skills_and_servers(index: SearchedIndex, hits: list[Hit], caller: Caller) -> list[Hit]:
     """Look up which skills of tools the caller sees, and what the registry says of their servers."""
-    hidden = unseen(index, {key for hit in hits for key in hit.payload["skill_keys"]}, caller)
-    servers = RegisteredServers(index, [hit.payload for hit in hits], caller)
+    payloads = [hit.payload for hit in hits]
+    skills = {key for payload in payloads for key in payload["skill_keys"]}
+    ask_ahead(index, [*looked_up(skills, caller), *servers_of(payloads, caller)])
+    hidden = unseen(index, skills, caller)
+    servers = RegisteredServers(index, payloads, caller)
     return [replace(hit, unseen=hidden, server=servers.of(hit.payload)) for hit in hits]
 
 
@@ -115,4 +119,5 @@ def matching_skills(
     with run.watch.stage("skill_search"):
         candidates = ranking.skills(skills_where(run.caller), limit=limit, threshold=threshold, empty=empty)
         hits = with_payloads(index, SKILL_DOCUMENTS, candidates)
+        ask_ahead(index, (tools_of(SkillKey(hit.candidate.key), run.caller) for hit in hits))
         return [matched_skill(hit, tool_count(index, SkillKey(hit.candidate.key), run.caller)) for hit in hits]

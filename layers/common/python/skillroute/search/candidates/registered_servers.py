@@ -8,6 +8,7 @@ from typing import Any
 
 from skillroute.core.caller import Caller
 from skillroute.core.documents.collection import collection_named
+from skillroute.core.documents.index.ahead import Matching
 from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
@@ -34,12 +35,9 @@ class RegisteredServers:
     """
 
     def __init__(self, index: SearchedIndex, tools: Iterable[Mapping[str, Any]], caller: Caller) -> None:
-        paths = sorted({_path(tool) for tool in tools if tool["server"]})
         self._known: dict[tuple[str, str], RegisteredServer] = {}
-        if paths:
-            of_all = IndexFilter({**visible_to(caller).any_of, "kind": ["server"], "path": paths})
-            where = seen_servers(caller.rights, of_all)
-            keys = index.match(_REGISTRY, where=where, limit=len(paths) * len(caller.visible_orgs))
+        for asked in servers_of(tools, caller):
+            keys = index.match(_REGISTRY, where=asked.where, limit=asked.limit)
             for found in index.payloads(_REGISTRY, keys).values():
                 server = RegisteredServer(found["path"], found["is_enabled"] == "true")
                 self._known[found["org_id"], server.path] = server
@@ -47,6 +45,15 @@ class RegisteredServers:
     def of(self, tool: Mapping[str, Any]) -> RegisteredServer | None:
         """Return the server of a tool; None where the registry does not have it."""
         return self._known.get((tool["org_id"], _path(tool)))
+
+
+def servers_of(tools: Iterable[Mapping[str, Any]], caller: Caller) -> list[Matching]:
+    """Return what is asked for the servers of tools: nothing where none has any."""
+    paths = sorted({_path(tool) for tool in tools if tool["server"]})
+    if not paths:
+        return []
+    of_all = IndexFilter({**visible_to(caller).any_of, "kind": ["server"], "path": paths})
+    return [Matching(_REGISTRY, seen_servers(caller.rights, of_all), len(paths) * len(caller.visible_orgs))]
 
 
 def _path(tool: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ query names stands before all else, whatever its score (decision 40, docs/adr/00
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.catalogue.mentions import Named, mentions
 from skillroute.core.documents.collection import Collection
+from skillroute.core.documents.index.ahead import ByWords, Matching, Nearest, Question, ask_ahead
 from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
@@ -23,6 +24,9 @@ from skillroute.search.plan import CANDIDATE_POOL, passes
 from skillroute.search.ranking.confidence import Standing
 from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import SkillKey
+
+CLAUSE_POOL = 30
+"""How many candidates a clause brings by meaning, and by words: what it asks for is one tool."""
 
 _MAX_PER_NAME = 1_000
 """How many tools of a name that a query has are looked at: a hundred servers have one called search."""
@@ -153,6 +157,7 @@ class LexicalRanking:
 
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> RankedTools:
         pool = max(limit, CANDIDATE_POOL)
+        ask_ahead(self.index, [*(ByWords(TOOL_DOCUMENTS, self.query, where, pool) for where in wheres), self.called])
         found = [self.index.search_text(TOOL_DOCUMENTS, self.query, where=where, limit=pool) for where in wheres]
         # Scaled together: each search's own best would make scores of two searches strangers to each other.
         hits = _each_once(found)
@@ -164,15 +169,24 @@ class LexicalRanking:
         listed = sorted(keys)
         if not listed:
             return []
-        where = IndexFilter(keys=listed)
-        return self.index.search_text(TOOL_DOCUMENTS, self.query, where=where, limit=len(listed))
+        asked = self.scores_of(listed)
+        return self.index.search_text(TOOL_DOCUMENTS, self.query, where=asked.where, limit=asked.limit)
+
+    def scores_of(self, keys: Sequence[str]) -> ByWords:
+        """Return what `scored` asks of some tools in the order of their keys."""
+        return ByWords(TOOL_DOCUMENTS, self.query, IndexFilter(keys=keys), len(keys))
+
+    @property
+    def called(self) -> Matching:
+        """The question for tools that may be named: those that are called as the query says."""
+        names = {**self.everything.any_of, "name_key": mentions(self.query).keys}
+        return Matching(TOOL_DOCUMENTS, replace(self.everything, any_of=names), _MAX_PER_NAME)
 
     @cached_property
     def named(self) -> AbstractSet[str]:
         """The tools that the query names (decision 40), of all that the search may return."""
         asked = mentions(self.query)
-        called = replace(self.everything, any_of={**self.everything.any_of, "name_key": asked.keys})
-        found = self.index.match(TOOL_DOCUMENTS, where=called, limit=_MAX_PER_NAME)
+        found = self.index.match(TOOL_DOCUMENTS, where=self.called.where, limit=_MAX_PER_NAME)
         if not found or asked.by_key_alone:
             return frozenset(found)
         # Which server a tool is of, or how its name is written, decides where the request says it, and only there.
@@ -184,6 +198,21 @@ class LexicalRanking:
         of_named = sorted({key for payload in payloads for key in payload["skill_keys"]})
         skills = self.index.payloads(SKILL_DOCUMENTS, of_named)
         return [key for key, skill in skills.items() if passes(where, skill)]
+
+
+def first_questions(
+    by_words: LexicalRanking, vector: Vector, clauses: Mapping[str, Vector], wheres: Iterable[IndexFilter]
+) -> Iterator[Question]:
+    """Give what a search by meaning and by words asks before anything is known."""
+    of_clauses = list(clauses.values())
+    for where in wheres:
+        yield Nearest(TOOL_DOCUMENTS, [vector], where, CANDIDATE_POOL)
+        yield ByWords(TOOL_DOCUMENTS, by_words.query, where, CANDIDATE_POOL)
+        if of_clauses:
+            yield Nearest(TOOL_DOCUMENTS, of_clauses, where, CLAUSE_POOL)
+            yield from (ByWords(TOOL_DOCUMENTS, clause, where, CLAUSE_POOL) for clause in clauses)
+    if "named" not in by_words.__dict__:
+        yield by_words.called
 
 
 def _each_once(found: Iterable[Iterable[Keyed]]) -> list[Keyed]:

@@ -9,15 +9,18 @@ from functools import cached_property
 
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.documents.collection import Collection
+from skillroute.core.documents.index.ahead import Counted, Nearest, ask_ahead
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
 from skillroute.core.ranking.learned_fusion import ClauseEvidence, Evidence, FusedRequest, fusion_for
 from skillroute.search.candidates.retrieve import (
+    CLAUSE_POOL,
     Candidate,
     LexicalRanking,
     SemanticRanking,
     by_rank,
+    first_questions,
     skills_of_tools,
 )
 from skillroute.search.candidates.skill_choice import among_others, one_a_tool
@@ -27,9 +30,6 @@ from skillroute.search.ranking.fusion import Fused, FusedTools
 from skillroute.search.ranking.rerank import RerankStage
 from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import SkillKey
-
-CLAUSE_POOL = 30
-"""How many candidates a clause brings by meaning, and by words: what it asks for is one tool."""
 
 _AT_ONCE = 32
 """Of how many tools the skills are looked up together, best first: those of the first few are enough nearly always."""
@@ -102,6 +102,7 @@ class HybridRanking:
         by_meaning = SemanticRanking(self.index, self.vector)
         if tools and len(matched) < limit:
             near = by_meaning.skills(where, limit=limit, threshold=threshold)
+            ask_ahead(self.index, (self._having(skill.key) for skill in near if skill.key not in best))
             # None of their tools is a candidate: none would score higher than the last that is.
             last = min(tool.score for tool in tools)
             matched += [
@@ -111,6 +112,7 @@ class HybridRanking:
             ]
         if empty:
             near = by_meaning.skills(where, limit=limit, threshold=threshold)
+            ask_ahead(self.index, (self._having(skill.key) for skill in near))
             without_tools = [skill for skill in near if not self._has_tools(skill.key)]
             cosines = self._cosines(SKILL_DOCUMENTS, [skill.key for skill in matched]) if without_tools else {}
             matched += among_others(without_tools, matched, cosines)
@@ -131,8 +133,10 @@ class HybridRanking:
         best: dict[str, Candidate] = {}
         looked_up: dict[str, Sequence[SkillKey]] = {}
         known: set[str] = set()
-        for start in range(0, len(tools), _AT_ONCE):
-            some = tools[start : start + _AT_ONCE]
+        # From PostgreSQL all at once: they are looked up later at any rate, and a round trip takes longer.
+        at_once = max(1, len(tools)) if self.index.kind == "postgres" else _AT_ONCE
+        for start in range(0, len(tools), at_once):
+            some = tools[start : start + at_once]
             skills_of = skills_of_tools(self.index, some)
             looked_up |= skills_of
             first: dict[str, Candidate] = {}
@@ -149,8 +153,11 @@ class HybridRanking:
         return best, looked_up
 
     def _has_tools(self, skill: str) -> bool:
+        return self.index.count(TOOL_DOCUMENTS, where=self._having(skill).where) > 0
+
+    def _having(self, skill: str) -> Counted:
         of_skill = replace(self.everything, any_of={**self.everything.any_of, "skill_keys": [skill]})
-        return self.index.count(TOOL_DOCUMENTS, where=of_skill) > 0
+        return Counted(TOOL_DOCUMENTS, of_skill)
 
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> FusedTools:
         """Return what is near or shares a word; `threshold` is the least cosine of what the query does not name.
@@ -198,6 +205,7 @@ class HybridRanking:
 
     def _scored(self, wheres: Sequence[IndexFilter]) -> tuple[Fused, list[Candidate]]:
         """Return the candidates that pass any of the filters by their probabilities, in no order."""
+        ask_ahead(self.index, first_questions(self._by_words, self.vector, self.clauses, wheres))
         cosines = self._nearest(wheres)
         cosines |= self._taught(wheres, cosines)
         words = self._sharing_a_word(self.query, wheres, CANDIDATE_POOL)
@@ -205,19 +213,23 @@ class HybridRanking:
         clauses = self._of_clauses(wheres)
         keys = sorted({*cosines, *words, *named, *(key for clause in clauses for key in clause.candidates)})
         # What only one of them found is scored by the others as well: a guess in its place would be part of the rank.
-        cosines |= self._cosines(TOOL_DOCUMENTS, [key for key in keys if key not in cosines])
-        words.update(self._by_words.scored(key for key in keys if key not in words))
+        unseen, unworded = ([key for key in keys if key not in known] for known in (cosines, words))
+        if unseen and unworded:
+            near = Nearest(TOOL_DOCUMENTS, [self.vector], IndexFilter(keys=unseen), len(unseen))
+            ask_ahead(self.index, [near, self._by_words.scores_of(unworded)])
+        cosines |= self._cosines(TOOL_DOCUMENTS, unseen)
+        words.update(self._by_words.scored(unworded))
         margins = {key: max(clause.margin(key) for clause in clauses) for key in keys} if clauses else {}
         leading = {key for clause in clauses for key in clause.first_by_words}
-        near = self._near
-        with_learned = {key: lifted(cosines.get(key, 0.0), near.get(key)) for key in keys} if near else cosines
+        taught = self._near
+        with_learned = {key: lifted(cosines.get(key, 0.0), taught.get(key)) for key in keys} if taught else cosines
         evidence = [
             Evidence(with_learned.get(key, 0.0), words.get(key, 0.0), margins.get(key, 0.0), key in leading)
             for key in keys
         ]
         request = self._request()
         fusion = fusion_for(__package__, self.index.model.name)
-        fused = Fused(fusion, request, keys, evidence, fusion.probabilities(request, evidence), cosines, near)
+        fused = Fused(fusion, request, keys, evidence, fusion.probabilities(request, evidence), cosines, taught)
         return fused, [
             Candidate(key, probability, cosines.get(key), key in named)
             for key, probability in zip(keys, fused.probabilities, strict=True)

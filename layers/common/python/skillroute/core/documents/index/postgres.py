@@ -12,10 +12,13 @@ from functools import partial
 from typing import Any
 
 from skillroute.core.documents.collection import Collection
+from skillroute.core.documents.index import postgres_statements as statements
 from skillroute.core.documents.index import schema
+from skillroute.core.documents.index.ahead import ByWords, Counted, LookedUp, Nearest, Question
 from skillroute.core.documents.index.bm25 import Bm25Encoder, terms_vector
 from skillroute.core.documents.index.points import rounded, with_ties
 from skillroute.core.documents.index.port import IndexKind
+from skillroute.core.documents.index.postgres_statements import Answers, Rows, Statement
 from skillroute.core.documents.index.words import Words
 from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.embedding.model import EmbeddingModel
@@ -24,13 +27,18 @@ from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.postgres.database import Database
 from skillroute.core.postgres.refusals import TookTooLong
 
-Rows = list[list[Any]]
+_KNOWN_PAYLOADS = 2_000
+"""The most that are remembered: a search reads a few hundred."""
+
 Found = list[tuple[str, float]]
 """Keys and scores, best first."""
 
 
 class PostgresIndex:
     """A `VectorIndex` that reads mcp.search_points and mcp.search_vectors. Safe to call from several threads.
+
+    It is made for one search, and remembers the payloads that it read until that ends, or until `forget`. They are
+    those of the keys, for every caller: what a caller may see is in the filters, which are never left out.
 
     Parameters
     ----------
@@ -48,7 +56,21 @@ class PostgresIndex:
         self._database = database
         self._bm25 = Bm25Encoder()
         self._closed = False
+        self._answers = Answers()
+        self._payloads: dict[tuple[Collection, str], Mapping[str, Any]] = {}
         self.model = model
+
+    def ask_ahead(self, questions: Sequence[Question]) -> None:
+        """Get the answers to questions in one statement; each is given to the first that asks."""
+        asked = [statement for question in questions if (statement := self._statement(question)) is not None]
+        if len(asked) > 1:
+            rows = self._send("ask_ahead", questions=statements.together(asked))
+            self._answers.put(statements.rows_of_each(asked, rows))
+
+    def forget(self) -> None:
+        """Forget answers and payloads."""
+        self._answers.put(())
+        self._payloads = {}
 
     def search(
         self,
@@ -72,31 +94,36 @@ class PostgresIndex:
 
     def search_text(self, collection: Collection, text: str, *, where: IndexFilter, limit: int) -> list[IndexHit]:
         """Return the records that share a word with `text`, by BM25 descending, then by key."""
-        return self._by_words(collection, Words.of(self._bm25.query(text)), where, limit)
+        return self._by_words(collection, self._words(text), where, limit)
 
     def search_terms(
         self, collection: Collection, weights: Mapping[str, float], *, where: IndexFilter, limit: int
     ) -> list[IndexHit]:
         """Return the records that have one of the terms, by the sum of weight times impact, then by key."""
-        return self._by_words(collection, Words.of(terms_vector(weights)), where, limit)
+        return self._by_words(collection, self._words(weights), where, limit)
 
     def match(self, collection: Collection, *, where: IndexFilter, limit: int) -> list[str]:
         """Return the keys of records that pass the filter, in key order, without ranking."""
         asked = _asked(collection, where)
-        rows = [] if asked is None else self._run("match_points", asked=asked, limit=limit)
-        return [key for (key,) in rows]
+        rows = [] if asked is None else self._run(statements.matching(asked, limit))
+        self._remember(collection, {key: payload for key, payload in rows if payload is not None})
+        return [key for key, _ in rows]
 
     def payloads(self, collection: Collection, keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """Return the payloads of the records that exist, by key, in the order of `keys`."""
         wanted = [key for key in dict.fromkeys(keys) if _storable(key)]
-        rows = self._run("point_payloads", collection=collection.value, keys=wanted) if wanted else []
-        stored = {key: payload for key, payload in rows}  # noqa: C416 (rows are lists)
-        return {key: stored[key] for key in wanted if key in stored}
+        known = self._known(collection, wanted)
+        if missing := [key for key in wanted if key not in known]:
+            rows = self._run(statements.payloads(collection.value, missing))
+            read = {key: payload for key, payload in rows}  # noqa: C416 (rows are lists)
+            self._remember(collection, read)
+            known |= read
+        return {key: known[key] for key in wanted if key in known}
 
     def count(self, collection: Collection, *, where: IndexFilter | None = None) -> int:
         """Return how many records pass the filter."""
         asked = _asked(collection, where or IndexFilter())
-        return 0 if asked is None else int(self._run("count_points", asked=asked)[0][0])
+        return 0 if asked is None else int(self._run(statements.counted(asked))[0][0])
 
     def close(self) -> None:
         """Answer nothing any more. The connections are the pool's."""
@@ -118,14 +145,7 @@ class PostgresIndex:
         return [_hits(with_ties(partial(fetch, place), limit), limit) for place in range(len(vectors))]
 
     def _ask_nearest(self, asked: str, vectors: Sequence[str], count: int) -> list[Found]:
-        rows = self._run(
-            "nearest_points",
-            asked=asked,
-            model=self.model.name,
-            dimension=self.model.dimension,
-            vectors=list(vectors),
-            limit=count,
-        )
+        rows = self._run(self._near(asked, vectors, count))
         found: list[Found] = [[] for _ in vectors]
         for place, key, score in rows:
             found[place - 1].append((key, score))
@@ -139,12 +159,49 @@ class PostgresIndex:
             return []
 
         def fetch(count: int) -> Found:
-            rows = self._run("points_by_words", asked=asked, terms=words.places, weights=words.values, limit=count)
+            rows = self._run(statements.by_words(asked, words, count))
             return [(key, score) for key, score in rows]
 
-        return _hits(with_ties(fetch, limit, spare=limit // 10), limit)
+        return _hits(with_ties(fetch, limit, spare=_spare(limit)), limit)
 
-    def _run(self, name: str, **params: object) -> Rows:
+    def _near(self, asked: str, vectors: Sequence[str], count: int) -> Statement:
+        return statements.nearest(asked, self.model.name, self.model.dimension, vectors, count)
+
+    def _statement(self, question: Question) -> Statement | None:
+        """Return what will be sent first for a question; None where nothing will be."""
+        if isinstance(question, LookedUp):
+            wanted = [key for key in dict.fromkeys(question.keys) if _storable(key)]
+            known = self._known(question.collection, wanted)
+            missing = [key for key in wanted if key not in known]
+            return statements.payloads(question.collection.value, missing) if missing else None
+        asked = _asked(question.collection, question.where)
+        if asked is None:
+            return None
+        if isinstance(question, Nearest):
+            return self._near(asked, [_vector_text(vector) for vector in question.vectors], question.limit + 1)
+        if isinstance(question, ByWords):
+            words = self._words(question.words)
+            count = question.limit + 1 + _spare(question.limit)
+            return statements.by_words(asked, words, count) if words.places else None
+        if isinstance(question, Counted):
+            return statements.counted(asked)
+        return statements.matching(asked, question.limit)
+
+    def _words(self, words: str | Mapping[str, float]) -> Words:
+        return Words.of(self._bm25.query(words) if isinstance(words, str) else terms_vector(words))
+
+    def _known(self, collection: Collection, keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        return {key: payload for key in keys if (payload := self._payloads.get((collection, key))) is not None}
+
+    def _remember(self, collection: Collection, payloads: Mapping[str, Mapping[str, Any]]) -> None:
+        if len(self._payloads) + len(payloads) <= _KNOWN_PAYLOADS:
+            self._payloads.update({(collection, key): payload for key, payload in payloads.items()})
+
+    def _run(self, statement: Statement) -> Rows:
+        known = self._answers.take(statement)
+        return self._send(statement.name, **statement.params) if known is None else known
+
+    def _send(self, name: str, **params: object) -> Rows:
         if self._closed:
             raise IndexUnavailable("the index is closed")
         try:
@@ -158,6 +215,11 @@ class PostgresIndex:
 def _hits(found: Found, limit: int) -> list[IndexHit]:
     best = sorted(found, key=lambda hit: (-hit[1], schema.sort_key(hit[0])))[:limit]
     return [IndexHit(key, score) for key, score in best]
+
+
+def _spare(limit: int) -> int:
+    """Return how many more are asked for at once by words, where ties at the cut are to be expected."""
+    return limit // 10
 
 
 def _vector_text(vector: Sequence[float]) -> str:

@@ -16,10 +16,45 @@ SELECT w.key, w.score
 FROM mcp.points_by_words(:asked::jsonb, :terms::int[], :weights::float8[], :limit::bigint) AS w
 
 -- name: match_points
-SELECT mcp.match_points(:asked::jsonb, :limit::bigint)
+-- Payloads are looked up one by one: how many match is not known to the planner, which takes them for many.
+SELECT m.key, CASE WHEN :with_payloads THEN (
+    SELECT d.payload FROM mcp.documents d
+    WHERE d.collection = :asked::jsonb ->> 'collection' AND d.key = m.key AND d.is_searchable) END
+FROM mcp.match_points(:asked::jsonb, :limit::bigint) AS m (key)
 
 -- name: count_points
 SELECT mcp.count_points(:asked::jsonb)
+
+-- name: ask_ahead
+-- The rows of several of the statements above, in one round trip: those of a question have its place. What a question is
+-- not is never run. Keys go through arrays, which the planner takes for short: were they rows of functions, it would take
+-- the statement for one that is worth being compiled.
+SELECT a.place, f.of_vector, f.key, f.score, f.payload
+FROM jsonb_array_elements(:questions::jsonb) WITH ORDINALITY AS a (q, place)
+CROSS JOIN LATERAL (
+    SELECT n.place AS of_vector, n.key, n.score, NULL::jsonb AS payload
+    FROM mcp.nearest_points(a.q -> 'asked', a.q ->> 'model', (a.q ->> 'dimension')::int, (a.q ->> 'vectors')::text[],
+                            (a.q ->> 'limit')::bigint) AS n
+    WHERE a.q ->> 'name' = 'nearest_points'
+    UNION ALL
+    SELECT NULL, w.key, w.score, NULL
+    FROM mcp.points_by_words(a.q -> 'asked', (a.q ->> 'terms')::int[], (a.q ->> 'weights')::float8[],
+                             (a.q ->> 'limit')::bigint) AS w
+    WHERE a.q ->> 'name' = 'points_by_words'
+    UNION ALL
+    SELECT NULL, m.key, NULL, CASE WHEN (a.q ->> 'with_payloads')::bool THEN (
+        SELECT d.payload FROM mcp.documents d
+        WHERE d.collection = a.q -> 'asked' ->> 'collection' AND d.key = m.key AND d.is_searchable) END
+    FROM unnest(ARRAY(SELECT mcp.match_points(a.q -> 'asked', (a.q ->> 'limit')::bigint))) AS m (key)
+    WHERE a.q ->> 'name' = 'match_points'
+    UNION ALL
+    SELECT NULL, d.key, NULL, d.payload
+    FROM mcp.documents d
+    WHERE a.q ->> 'name' = 'point_payloads' AND d.collection = a.q ->> 'collection'
+      AND d.key = ANY (ARRAY(SELECT jsonb_array_elements_text(a.q -> 'keys'))) AND d.is_searchable
+    UNION ALL
+    SELECT NULL, NULL, mcp.count_points(a.q -> 'asked'), NULL
+    WHERE a.q ->> 'name' = 'count_points') AS f
 
 -- name: point_payloads
 SELECT d.key, d.payload FROM mcp.documents d
