@@ -8,6 +8,9 @@ are given it. What is not in it: the time that Lambda takes to find a machine an
 nobody can measure without AWS; files come from the page cache here. Nor is TLS with the database, some 40 ms of
 certificates and a round trip.
 
+The environment is a new one of a deployment that is not new: before the runs that count, one of the same kind has
+answered, so *classify* finds the vectors of the skills' texts where it left them.
+
     make build && python -m benchmarks.standing.cold_start --json results/cold_start.json
 
 SKILLROUTE_SAM_IMAGE names another image than AWS's. Without Docker, an image or a build, it says so and measures

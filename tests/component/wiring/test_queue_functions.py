@@ -10,21 +10,24 @@ from uuid import UUID
 
 import pytest
 from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import WorkQueue
-from skillroute.core.settings import LearnSettings, LocalSettings
+from skillroute.core.settings import ClassifySettings, LearnSettings, LocalSettings
 from skillroute.learning.outcomes.report import Reported
 from skillroute.learning.queues import LEARN
 from skillroute.learning.states.repository import StateRepository
 from skillroute.search.model import SearchRequest
 from skillroute.skills.assignments.repository import AssignmentRepository
+from skillroute.skills.classification.repository import ClassificationRepository
 from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute.skills.model import Assignment, NewSkill
 from skillroute.skills.queues import AGGREGATE, CLASSIFY
-from skillroute.wiring import Parts, learn_handler
+from skillroute.wiring import Parts, classify_handler, learn_handler
 from skillroute_local.lambda_events import Invocation
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 
+from tests.doubles import WatchedEmbedder
 from tests.events import delete_queues, event, function_module
 from tests.scenario import POISON
 
@@ -159,6 +162,26 @@ def test_the_classify_function_gives_each_tool_the_skill_of_its_organisation(loa
         parts.database.read(lambda session, id_=id_: AssignmentRepository(session).of_items([id_])) for id_ in (1, 2, 3)
     ]  # type: ignore[misc]
     assert given == [{"communication/acme"}, {"communication/globex"}, {"communication"}]
+
+
+def test_a_new_environment_classifies_without_its_embedding_model(load: Load, parts: Parts) -> None:
+    # GIVEN that one has classified, and tools that are undecided
+    write(parts, 3)
+    assert call(load("classify"), "sqs_classify") == {"batchItemFailures": []}
+    parts.database.transact(lambda session: ClassificationRepository(session).forget([1, 2]))
+
+    # WHEN another one does
+    embedder = WatchedEmbedder(HashingEmbedder())
+    own = Parts(ClassifySettings.load(), embedder=embedder)
+    try:
+        batch = classify_handler(parts=own)(event("sqs_classify"), Invocation("skillroute", 60))
+    finally:
+        own.close()
+
+    # THEN all that it compares was there: the model is loaded by what embeds first
+    assert (batch, embedder.calls) == ({"batchItemFailures": []}, [])
+    decided = parts.database.read(lambda session: ClassificationRepository(session).tools([1, 2], None))
+    assert [decided[id_].decided_by for id_ in (1, 2)] == ["similarity", "similarity"]
 
 
 def use(parts: Parts, org: str, searches: int) -> None:

@@ -104,6 +104,10 @@ _MESSAGE = "INSERT INTO mcp.mail_messages (id, key, project_id, sender_id, subje
 _DOCUMENT = "UPDATE mcp.mail_documents SET {} WHERE id = {}"
 
 _TEXTS = "INSERT INTO mcp.documents (collection, key, is_searchable, texts, lexical_text, text_hash, payload) VALUES "
+_TEXT_VECTOR = (
+    "INSERT INTO mcp.text_vectors SELECT 'm', 1, 'h', decode(repeat('00', bytes), 'hex') "
+    "FROM (VALUES ({})) AS given (bytes)"
+)
 _VECTORS = "INSERT INTO mcp.document_vectors (collection, key, model, dimension, text_hash) VALUES "
 _POINT = "INSERT INTO mcp.search_points (id, collection, key, is_searchable, filters, text_hash, owner, terms) VALUES "
 _SEARCHED = "INSERT INTO mcp.search_vectors (collection, key, model, dimension, filters, source, dense) VALUES "
@@ -354,6 +358,8 @@ REFUSED = [
     (_ATTEMPT.format("t", 1, "''", "ann"), "login_attempts_org_not_blank"),
     (_ATTEMPT.format("t", 1, "NULL", ""), "login_attempts_person_not_blank"),
     ("INSERT INTO mcp.budgets VALUES ('a', now()), ('a', now())", "budgets_pkey"),
+    (_TEXT_VECTOR.format("1), (1"), "text_vectors_whole"),
+    (_TEXT_VECTOR.format("4), (4"), "text_vectors_pkey"),
     (
         "INSERT INTO mcp.calls_in_flight (id, ends_at) SELECT '6a1f0000-0000-4000-8000-000000000001', now() "
         "FROM generate_series(1, 2)",

@@ -185,7 +185,7 @@ class CoreParts:
 
     @cached_property
     def classifier(self) -> Classifier:
-        return make_classifier(self.of(ClassifierSettings), self.embedder, self.chat)
+        return make_classifier(self.of(ClassifierSettings), self.embedder, self.chat, self.storage)
 
     @cached_property
     def reranker(self) -> Reranker | None:

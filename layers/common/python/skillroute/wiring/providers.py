@@ -10,6 +10,7 @@ from skillroute.core.embedding.packaged import models_dir, packaged_models
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors.model import ConfigurationError, EmbeddingUnavailable
 from skillroute.core.notification.port import Notifier
+from skillroute.core.postgres.database import Database
 from skillroute.core.queue.port import Queue
 from skillroute.core.reranking.port import Reranker
 from skillroute.core.settings import (
@@ -101,8 +102,10 @@ def make_chat_model(settings: ClassifierSettings) -> OpenAIChat | BedrockChat | 
     return BedrockChat(settings.chat_model, region=settings.chat_region)
 
 
-def make_classifier(settings: ClassifierSettings, embedder: Embedder, chat: ChatModel | None) -> Classifier:
-    """Return the configured classifier."""
+def make_classifier(
+    settings: ClassifierSettings, embedder: Embedder, chat: ChatModel | None, storage: Database
+) -> Classifier:
+    """Return the configured classifier; it keeps vectors in the storage."""
     if settings.classifier == "llm":
         from skillroute.skills.classification.classifiers.llm import LlmClassifier
 
@@ -110,8 +113,9 @@ def make_classifier(settings: ClassifierSettings, embedder: Embedder, chat: Chat
             raise ConfigurationError("the classifier llm needs a chat model")
         return LlmClassifier(chat, writes_requests=settings.write_requests)
     from skillroute.skills.classification.classifiers.similarity import SimilarityClassifier
+    from skillroute.skills.classification.kept_vectors import KeptVectors
 
-    return SimilarityClassifier(embedder)
+    return SimilarityClassifier(embedder, KeptVectors(storage))
 
 
 def make_reranker(settings: RerankSettings) -> Reranker | None:

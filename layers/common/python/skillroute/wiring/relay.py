@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skillroute.core.relay import Relay
 from skillroute.core.settings import RelaySettings
+from skillroute.skills.classification.kept_vectors import prune_text_vectors
 from skillroute.skills.classification.lost_tools import QueueLostTools
 from skillroute.wiring.learn import queues_due
 from skillroute.wiring.receipts import prune_receipts
@@ -22,6 +23,10 @@ def make_relay(parts: Parts) -> Relay:
         parts.suggest_skills.approve_waiting,
         parts.embed_missing,
         catch_up=parts.catch_up if settings.writers_fill_index else None,
-        prunes={"prune receipts": lambda: prune_receipts(parts), "prune trace": lambda: prune_trace(parts)},
+        prunes={
+            "prune receipts": lambda: prune_receipts(parts),
+            "prune trace": lambda: prune_trace(parts),
+            "prune text vectors": lambda: parts.storage.transact(prune_text_vectors),
+        },
         queues_due=queues_due(parts),
     )

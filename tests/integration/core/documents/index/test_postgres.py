@@ -499,6 +499,26 @@ class TestAuto:
         assert auto.is_ready
         assert len(log.having("index in PostgreSQL not ready")) == 1
 
+    def test_the_replica_is_begun_when_the_search_is_over(
+        self, pool: Pool, replica: PostgresReplica, auto: AutoReplica
+    ) -> None:
+        replica.catch_up(60.0)
+        write(pool, {"a": "weather"}, EAST)
+        with auto.current():
+            assert "embedded" not in vars(auto)
+        assert "embedded" in vars(auto)
+        auto.embedded.wait_for_rebuild()
+        assert auto.embedded.is_ready
+
+    def test_a_search_that_outlasts_it_begins_no_replica(
+        self, pool: Pool, replica: PostgresReplica, auto: AutoReplica
+    ) -> None:
+        replica.catch_up(60.0)
+        write(pool, {"a": "weather"}, EAST)
+        with auto.current():
+            auto.close()
+        assert "embedded" not in vars(auto)
+
     def test_building_lets_searches_go_first(self, pool: Pool, replica: PostgresReplica, auto: AutoReplica) -> None:
         replica.catch_up(60.0)
         write(pool, {"a": "weather"}, EAST)

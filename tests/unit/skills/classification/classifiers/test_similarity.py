@@ -42,6 +42,21 @@ from skillroute.core.embedding.hashing import HashingEmbedder
 SimilarityClassifier(HashingEmbedder())
 print("numpy" in sys.modules)
 """
+USE_WHAT_IS_KEPT = """
+import sys
+from array import array
+from pathlib import Path
+from skillroute.core.embedding.onnx import OnnxEmbedder
+from skillroute.skills.classification.classifiers.similarity import SimilarityClassifier
+from skillroute.skills.classification.model import SkillProfile, ToolProfile
+class Kept:
+    def find(self, model, texts):
+        return dict.fromkeys(texts, array("f", [1.0, *[0.0] * (model.dimension - 1)]).tobytes())
+skill = SkillProfile("mail", None, "Mail", "About it", ("post",), ("send",), None, None, "")
+tool = ToolProfile(1, None, "send", "Sends", None, None, (), [1.0] * 384)
+assert SimilarityClassifier(OnnxEmbedder(Path(sys.argv[1])), Kept()).classify(tool, [skill], timeout_s=10)
+print(sorted({"numpy", "onnxruntime", "tokenizers"} & sys.modules.keys()))
+"""
 
 
 def a_tool(name: str = "tidy", description: str = "", server: str = "", vector: Vector | None = None) -> ToolProfile:
@@ -175,6 +190,20 @@ def test_numpy_is_not_loaded_before_the_first_tool() -> None:
     )
 
     assert run.stdout == "False\n"
+
+
+def test_the_model_is_not_loaded_where_all_vectors_are_kept(model_dir: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    run = subprocess.run(
+        [sys.executable, "-c", USE_WHAT_IS_KEPT, str(model_dir)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert run.stdout == "['numpy']\n"
 
 
 def test_the_nearer_skill_is_surer_and_comes_first() -> None:

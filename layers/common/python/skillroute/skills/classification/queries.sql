@@ -95,3 +95,24 @@ DELETE FROM mcp.tool_classifications r USING mcp.tools t
 WHERE t.id = r.tool_id AND {{own t.org_id}} AND r.classifier <> 'human'
   AND NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = r.tool_id)
 RETURNING r.tool_id
+
+-- name: kept_text_vectors
+SELECT text_hash, embedding FROM mcp.text_vectors
+WHERE (model, dimension) = (:model::text, :dimension::int) AND text_hash = ANY (:hashes::text[])
+
+-- name: keep_text_vectors
+-- The order keeps two that write the same ones from waiting for each other.
+INSERT INTO mcp.text_vectors (model, dimension, text_hash, embedding)
+SELECT :model::text, :dimension::int, n.text_hash, decode(n.embedding, 'hex')
+FROM json_to_recordset(:rows::json) AS n (text_hash text, embedding text)
+ORDER BY n.text_hash
+ON CONFLICT DO NOTHING
+
+-- name: prune_text_vectors
+WITH gone AS (
+    DELETE FROM mcp.text_vectors WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM mcp.text_vectors WHERE made_at < now() - make_interval(days => :days::int)
+        ORDER BY made_at LIMIT :limit::int))
+    RETURNING 1
+)
+SELECT count(*) FROM gone

@@ -70,7 +70,8 @@ class AutoReplica:
     def current(self, on_stale: Callable[[], object] = lambda: None) -> AbstractContextManager[LentIndex]:
         """Lend the replica where it is built, else PostgreSQL; where that cannot be searched, build the replica first.
 
-        PostgreSQL answers, too, while the replica has no room for what was changed.
+        Where PostgreSQL answers, the replica is begun when the search is over. It answers, too, while the replica has
+        no room for what was changed.
 
         Raises what `LendsIndex.current` does.
         """
@@ -84,7 +85,6 @@ class AutoReplica:
                 self._is_told = True
                 logger.warning("index in PostgreSQL not ready", extra={"reason": str(error)})
             return self.embedded.current(on_stale)
-        self._build_beside()
         return self._counted(index)
 
     def status(self) -> IndexStatus:
@@ -102,6 +102,7 @@ class AutoReplica:
         self._in_postgres.catch_up(within_s, check=check)
 
     def close(self) -> None:
+        self._build_up_to = 0  # a search that is under way begins none any more
         if "embedded" in self.__dict__:
             self.embedded.close()
 
@@ -147,3 +148,5 @@ class AutoReplica:
             with self._idle:
                 self._searching -= 1
                 self._idle.notify_all()
+            # Not before: the first search loads a model and waits longest, and on Lambda building would take its core.
+            self._build_beside()

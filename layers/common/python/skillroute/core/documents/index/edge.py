@@ -5,7 +5,8 @@ pass 1.2 ms, with one that 600 pass 0.2 ms; BM25 0.1 ms. 100,000 points: dense 1
 built HNSW. Making a collection 140 ms and 33 MB, opening it again 20 ms.
 
 Every call holds the GIL for its whole run. That makes calls atomic among Python threads (eight of them writing,
-deleting and searching for six seconds: no error), so there is no lock here, and no gain from searching in two threads.
+deleting and searching for six seconds: no error), so there is no lock but for making collections, and no gain from
+searching in two threads.
 Threads of Edge's own, which search segments side by side, are no gain either: there are one or two segments. On two
 cores Edge would keep eight for each collection, and all of them wake at every call; with one, the caller's thread
 does the work.
@@ -16,6 +17,7 @@ Edge is imported at the top: the wiring imports this module only where the embed
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,21 +45,30 @@ class EdgeIndex(PointIndex):
     Parameters
     ----------
     directory : Path
-        Made if missing, one folder in it for each collection. What an earlier `close` left there is opened again.
+        Made if missing, one folder in it for each collection that something was written to: the others cost neither
+        time nor memory. What an earlier `close` left there is opened again.
     dimension : int
         Of the dense vectors. Opening a directory of another dimension fails.
 
     Raises
     ------
     IndexUnavailable
-        The directory cannot be written, or holds files that are damaged or of another dimension.
+        The directory cannot be made, or holds files that are damaged or of another dimension.
     """
 
     def __init__(self, directory: Path, dimension: int) -> None:
         super().__init__()
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise IndexUnavailable(f"the embedded index cannot be written: {error}") from error
+        self._directory = directory
         self._dimension = dimension
+        self._making = threading.Lock()
         self._shards = {
-            collection: self._open(directory / collection.value, collection) for collection in collections()
+            collection: self._opened(collection)
+            for collection in collections()
+            if (directory / collection.value / "edge_config.json").exists()
         }
 
     def close(self) -> None:
@@ -77,8 +88,25 @@ class EdgeIndex(PointIndex):
                 shard.optimize()
                 shard.flush()
 
-    def _open(self, path: Path, collection: Collection) -> edge.EdgeShard:
-        config = edge.EdgeConfig(
+    def _opened(self, collection: Collection) -> edge.EdgeShard:
+        with _translated(collection):
+            return edge.EdgeShard.load(str(self._directory / collection.value), self._config())
+
+    def _made(self, collection: Collection) -> edge.EdgeShard:
+        """Return what a collection is written to, made where there is none."""
+        with self._making:
+            if (shard := self._shards.get(collection)) is None:
+                with _translated(collection):
+                    shard = edge.EdgeShard.create(str(self._directory / collection.value), self._config())
+                    for name in collection.keyword_fields:
+                        shard.update(edge.UpdateOperation.create_field_index(name, edge.PayloadSchemaType.Keyword))
+                    for name in collection.number_fields:
+                        shard.update(edge.UpdateOperation.create_field_index(name, edge.PayloadSchemaType.Float))
+                self._shards = {**self._shards, collection: shard}  # who goes through the others meanwhile sees these
+            return shard
+
+    def _config(self) -> edge.EdgeConfig:
+        return edge.EdgeConfig(
             vectors={schema.DENSE: edge.EdgeVectorParams(size=self._dimension, distance=edge.Distance.Cosine)},
             sparse_vectors={schema.BM25: edge.EdgeSparseVectorParams()},  # no IDF: docs/adr/0025
             hnsw_config=_GRAPH,
@@ -86,24 +114,17 @@ class EdgeIndex(PointIndex):
             max_search_threads=1,
             wal_enabled=False,
         )
-        with _translated(collection):
-            if (path / "edge_config.json").exists():
-                return edge.EdgeShard.load(str(path), config)
-            shard = edge.EdgeShard.create(str(path), config)
-            for name in collection.keyword_fields:
-                shard.update(edge.UpdateOperation.create_field_index(name, edge.PayloadSchemaType.Keyword))
-            for name in collection.number_fields:
-                shard.update(edge.UpdateOperation.create_field_index(name, edge.PayloadSchemaType.Float))
-        return shard
 
     def _write(self, collection: Collection, points: Sequence[IndexPoint]) -> None:
         stored = [edge.Point(point.id, _vectors(point), point.payload) for point in points]
+        shard = self._made(collection)
         with _translated(collection):
-            self._shards[collection].update(edge.UpdateOperation.upsert_points(stored))
+            shard.update(edge.UpdateOperation.upsert_points(stored))
 
     def _remove(self, collection: Collection, ids: Sequence[PointId]) -> None:
-        with _translated(collection):
-            self._shards[collection].update(edge.UpdateOperation.delete_points(list(ids)))
+        if (shard := self._shards.get(collection)) is not None:
+            with _translated(collection):
+                shard.update(edge.UpdateOperation.delete_points(list(ids)))
 
     def _nearest(
         self,
@@ -113,39 +134,49 @@ class EdgeIndex(PointIndex):
         limit: int,
         above: float | None,
     ) -> list[Scored]:
+        if (shard := self._shards.get(collection)) is None:
+            return []
         request = _request(query, _filter(conditions), limit, above)
         with _translated(collection):
-            return _scored(self._shards[collection].query(request))
+            return _scored(shard.query(request))
 
     def _nearest_each(
         self, collection: Collection, queries: Sequence[list[float]], conditions: Conditions, limit: int
     ) -> list[list[Scored]]:
+        if (shard := self._shards.get(collection)) is None:
+            return [[] for _ in queries]
         where = _filter(conditions)
         # Eight at once take half the time of eight after each other.
         batch = edge.QueryBatchRequest([_request(query, where, limit, None) for query in queries])
         with _translated(collection):
-            return [_scored(found) for found in self._shards[collection].query_batch(batch)]
+            return [_scored(found) for found in shard.query_batch(batch)]
 
     def _page(
         self, collection: Collection, conditions: Conditions, limit: int, start: PointId | None
     ) -> tuple[list[tuple[PointId, Mapping[str, Any]]], PointId | None]:
+        if (shard := self._shards.get(collection)) is None:
+            return [], None
         request = edge.ScrollRequest(
             offset=start, limit=limit, filter=_filter(conditions), with_payload=[schema.KEY_FIELD]
         )
         with _translated(collection):
-            page, following = self._shards[collection].scroll(request)
+            page, following = shard.scroll(request)
         return [(_id(point.id), point.payload or {}) for point in page], None if following is None else _id(following)
 
     def _read(
         self, collection: Collection, ids: Sequence[PointId], fields: list[str] | None
     ) -> dict[PointId, Mapping[str, Any]]:
+        if (shard := self._shards.get(collection)) is None:
+            return {}
         with _translated(collection):
-            found = self._shards[collection].retrieve(list(ids), True if fields is None else fields, False)
+            found = shard.retrieve(list(ids), True if fields is None else fields, False)
         return {_id(point.id): point.payload or {} for point in found}
 
     def _count(self, collection: Collection, conditions: Conditions) -> int:
+        if (shard := self._shards.get(collection)) is None:
+            return 0
         with _translated(collection):
-            return self._shards[collection].count(edge.CountRequest(exact=True, filter=_filter(conditions)))
+            return shard.count(edge.CountRequest(exact=True, filter=_filter(conditions)))
 
 
 @contextmanager

@@ -35,10 +35,6 @@ def new_replica_dir(parent: Path | None) -> Path:
 class ThrowawayEdgeIndex(EdgeIndex):
     """An `EdgeIndex` whose folder is removed when it is closed."""
 
-    def __init__(self, directory: Path, dimension: int) -> None:
-        super().__init__(directory, dimension)
-        self._directory = directory
-
     def close(self) -> None:
         """Let go of the files and remove them."""
         try:

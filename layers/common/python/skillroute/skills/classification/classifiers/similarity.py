@@ -20,7 +20,7 @@ from skillroute.core.time.deadline import Deadline
 from skillroute.skills.classification.classifiers.similarity_model import confidences
 from skillroute.skills.classification.classifiers.similarity_reason import reason
 from skillroute.skills.classification.classifiers.similarity_skills import SkillTable
-from skillroute.skills.classification.classifiers.similarity_texts import TextVectors
+from skillroute.skills.classification.classifiers.similarity_texts import KeepsVectors, TextVectors
 from skillroute.skills.classification.model import (
     MIN_CONFIDENCE,
     NEAR_CONFIDENCE,
@@ -47,12 +47,15 @@ class SimilarityClassifier:
 
     A tool's answer depends on the tool and on the skills given, on nothing that was classified before. The first call
     embeds the texts of the skills: 0.5 s for 23 skills and 23 s for 1,000 with 20 keywords each, on two cores
-    (training/classification.py). What one call has embedded before its time was up the next one finds.
+    (training/classification.py). What one call has embedded before its time was up the next one finds, and so does
+    another process where vectors are kept.
 
     Parameters
     ----------
     embedder : Embedder
         The one that the vectors of tools come from.
+    kept : KeepsVectors, optional
+        Where the vectors of skills' texts are kept between processes.
     max_texts : int
         How many vectors of skills' texts are remembered: 1.5 KB each. 1,000 skills with 20 keywords have 22,000.
     max_tables : int
@@ -66,9 +69,16 @@ class SimilarityClassifier:
     ProposedAssignment(skill_id='document_processing', confidence=0.99, reasoning='Close to its keyword "merge".')
     """
 
-    def __init__(self, embedder: Embedder, *, max_texts: int = _TEXTS, max_tables: int = _TABLES) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        kept: KeepsVectors | None = None,
+        *,
+        max_texts: int = _TEXTS,
+        max_tables: int = _TABLES,
+    ) -> None:
         self._embedder = embedder
-        self._texts = TextVectors(embedder, capacity=max_texts)
+        self._texts = TextVectors(embedder, capacity=max_texts, kept=kept)
         self._tables: LRUCache[tuple[tuple[str, str], ...], SkillTable] = LRUCache(max_tables)
         self._lock = threading.Lock()
 

@@ -1,13 +1,14 @@
-"""The vectors of skills' texts, embedded once each and remembered."""
+"""The vectors of skills' texts, embedded once each, remembered, and kept for who starts next."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from cachetools import LRUCache
 
+from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.views import Refusal, embed_or_refuse
 from skillroute.core.errors.model import ClassifierUnavailable
@@ -21,6 +22,18 @@ _CHUNK = 128
 _TOO_LATE = "the embedding model is still busy with the texts of the skills"
 
 
+class KeepsVectors(Protocol):
+    """Keeps vectors where other processes find them. What cannot be read is not there, and nothing is raised."""
+
+    def find(self, model: EmbeddingModel, texts: Sequence[str]) -> Mapping[str, bytes]:
+        """Return those that are kept, by text: little-endian float32."""
+        ...
+
+    def keep(self, model: EmbeddingModel, vectors: Mapping[str, Sequence[float]]) -> None:
+        """Keep some, by text."""
+        ...
+
+
 class TextVectors:
     """Remembers vectors by text. Safe to call from several threads: one embeds, the others wait for it.
 
@@ -32,10 +45,13 @@ class TextVectors:
     capacity : int
         How many vectors are kept, the ones that were needed last: 1.5 KB each at 384 dimensions. More are kept only
         while a single call needs more.
+    kept : KeepsVectors, optional
+        Asked before the model is, which is then not even loaded where all are there; and given what the model made.
     """
 
-    def __init__(self, embedder: Embedder, *, capacity: int) -> None:
+    def __init__(self, embedder: Embedder, *, capacity: int, kept: KeepsVectors | None = None) -> None:
         self._embedder = embedder
+        self._kept = kept
         self._vectors: LRUCache[str, NDArray[np.float32]] = LRUCache(capacity)
         # Of calls that have not got all that they need: as many as that is, or they would never get there.
         self._begun: dict[str, NDArray[np.float32]] = {}
@@ -70,7 +86,7 @@ class TextVectors:
         import numpy as np  # noqa: PLC0415
 
         zeros = [0.0] * self._embedder.model.dimension
-        missing = [text for text in missing if text not in self._begun]
+        missing = self._not_kept([text for text in missing if text not in self._begun])
         for start in range(0, len(missing), _CHUNK):
             chunk = missing[start : start + _CHUNK]
             if deadline.is_over:
@@ -79,5 +95,20 @@ class TextVectors:
             # One that the model refuses is near nothing: it must not keep everything else from being classified.
             vectors = [zeros if isinstance(vector, Refusal) else vector for vector in made]
             self._begun.update(zip(chunk, np.array(vectors, np.float32), strict=False))
+            self._keep({text: vector for text, vector in zip(chunk, made, strict=False) if isinstance(vector, list)})
             if failure is not None:
                 raise ClassifierUnavailable(str(failure)) from failure
+
+    def _not_kept(self, texts: list[str]) -> list[str]:
+        """Take what is kept, and return the texts that are not."""
+        import numpy as np  # noqa: PLC0415
+
+        if self._kept is None or not texts:
+            return texts
+        found = self._kept.find(self._embedder.model, texts)
+        self._begun.update({text: np.frombuffer(data, "<f4") for text, data in found.items()})
+        return [text for text in texts if text not in found]
+
+    def _keep(self, vectors: Mapping[str, Vector]) -> None:
+        if self._kept is not None and vectors:
+            self._kept.keep(self._embedder.model, vectors)
