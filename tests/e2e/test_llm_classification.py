@@ -181,7 +181,8 @@ def test_whatever_the_model_answers_only_what_was_offered_is_assigned(
     assert {skill["id"] for skill in skills} == {*SKILLS, "retired"}
     assert all(asked.skill_ids == sorted(SKILLS) for asked in stub.asked)
     assert given_up(server) == []
-    assert "did not answer within 0.5 s" in server.output
+    # The deadline of the attempt and the timeout of its socket are over at the same time: either is told.
+    assert "did not answer within 0.5 s" in server.output or "the chat endpoint timed out" in server.output
     assert "something that is not JSON" in server.output
     assert "Traceback" not in server.output
     verified(server)
