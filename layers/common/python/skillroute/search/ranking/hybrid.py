@@ -9,7 +9,7 @@ from functools import cached_property
 
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.documents.collection import Collection
-from skillroute.core.documents.index.ahead import Counted, Nearest, ask_ahead
+from skillroute.core.documents.index.ahead import AnswersAhead, Counted, Nearest, ask_ahead
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.model import IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
@@ -133,8 +133,8 @@ class HybridRanking:
         best: dict[str, Candidate] = {}
         looked_up: dict[str, Sequence[SkillKey]] = {}
         known: set[str] = set()
-        # From PostgreSQL all at once: they are looked up later at any rate, and a round trip takes longer.
-        at_once = max(1, len(tools)) if self.index.kind == "postgres" else _AT_ONCE
+        # All at once where each question is a round trip, which takes longer: they are looked up later at any rate.
+        at_once = max(1, len(tools)) if isinstance(self.index, AnswersAhead) else _AT_ONCE
         for start in range(0, len(tools), at_once):
             some = tools[start : start + at_once]
             skills_of = skills_of_tools(self.index, some)
