@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.console.conftest import WIDE, chromium
+from tests.console.conftest import NARROW, WIDE, chromium
 from tests.console.planted import plant
 from tests.e2e.processes import Processes, Up
 
@@ -30,7 +30,6 @@ PAGES = {
     "changes": "changes",
 }
 SCHEMES = ("light", "dark")
-NARROW = {"width": 400, "height": 800}
 MAX_BYTES = 150_000
 
 

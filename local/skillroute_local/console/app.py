@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from skillroute_local.console import catalogue, changes, doctor, events, skills, suggestions
+from skillroute_local.console import catalogue, changes, doctor, events, palette, skills, suggestions
 from skillroute_local.console.actions import Action
 from skillroute_local.console.health import health_actions
 from skillroute_local.console.judgements import JudgementFiles
@@ -94,6 +94,7 @@ def console_app(
         learning_actions(marks),
         log_actions(),
         changes.actions,
+        palette.actions,
     ):
         actions |= of_page
 

@@ -102,7 +102,7 @@ def _row(found: Tool) -> dict[str, Any]:
         "description": found.description[:_SHOWN],
         "skill_ids": found.skill_ids,
         "is_active": found.is_active,
-        "is_switched_off": bool((found.model_extra or {}).get("is_switched_off")),
+        "is_switched_off": found.is_switched_off,
     }
 
 

@@ -1,31 +1,19 @@
 // The frame of all pages: navigation by address, by pointer and by keys; errors; light and dark.
 import { about, takeKey } from "./calls.js";
 import { fill, h } from "./dom.js";
-import { clearProblems, showProblem } from "./notices.js";
+import { PAGES, closeMenu, drawMenu, go, goTo, isGoing, markPage } from "./menu.js";
+import { clearProblems, showProblem, undoLast } from "./notices.js";
 
-// One line for each page, loaded when it is opened first.
-const PAGES = [
-  { id: "search", title: "Search", load: () => import("./page_search.js") },
-  { id: "catalogue", title: "Catalogue", load: () => import("./page_catalogue.js") },
-  { id: "skills", title: "Skills", load: () => import("./page_skills.js") },
-  { id: "suggestions", title: "Suggestions", load: () => import("./page_suggestions.js") },
-  { id: "map", title: "Map", load: () => import("./page_map.js") },
-  { id: "doctor", title: "Doctor", load: () => import("./page_doctor.js") },
-  { id: "health", title: "Health", load: () => import("./page_health.js") },
-  { id: "learning", title: "Learning", load: () => import("./page_learning.js") },
-  { id: "log", title: "Log", load: () => import("./page_log.js") },
-  { id: "changes", title: "Changes", load: () => import("./page_changes.js") },
-];
-const keyOf = (at) => String((at + 1) % 10); // the tenth page has 0
 const EVERYWHERE = [
-  [`1 … ${keyOf(PAGES.length - 1)}`, "go to a page"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],
-  ["Enter", "open the selected item"], ["Esc", "leave a field, close what is open"], ["?", "show the keys"],
+  ["Ctrl K", "find a page, a tool, a skill or a server"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],
+  ["Enter", "open the selected item"], ["Esc", "leave a field, close what is open"], ["z", "undo the last change that can be undone"], ["?", "show the keys"],
 ];
 const THEMES = { auto: "light", light: "dark", dark: "auto" };
 const THEME = "skillroute-console-theme";
 
 let shown = null; // { id, page } of what is open
 let turn = 0;
+let isOpening = false; // the person pressed or clicked on something: what opens now can be gone back from
 
 /** Where the address points to: the page and what is open on it. */
 function place() {
@@ -49,7 +37,8 @@ async function open() {
     document.title = `${page.title} · Skillroute`;
     fill(document.getElementById("title"), page.title);
     fill(document.getElementById("page"), made.element);
-    mark(page.id);
+    markPage(page);
+    isOpening = false; // what a page shows first is where its address leads, no step further
     made.enter?.();
   } catch (error) {
     showProblem(error, `${page.title} cannot be shown`, open);
@@ -57,53 +46,77 @@ async function open() {
   return undefined;
 }
 
-/** Keep what is open on a page in the address, so that it can be linked to and gone back to. */
+/**
+ * Keep what is open on a page in the address, so that it can be linked to and gone back to.
+ *
+ * What was opened by a click or by Enter is a step that the browser goes back from; what is passed by with j and k, or
+ * while a filter is typed, is none.
+ */
 function remember(id, options) {
   // An answer that comes late may show something on a page that is being left: the address is the next page's by then.
   if (place().page.id !== id) return;
   const query = new URLSearchParams(Object.entries(options).filter(([, value]) => value)).toString();
-  history.replaceState(null, "", `#/${id}${query ? `?${query}` : ""}`);
-}
-
-function mark(id) {
-  for (const link of document.querySelectorAll("#pages a")) {
-    if (link.dataset.id === id) {
-      link.setAttribute("aria-current", "page");
-      link.scrollIntoView({ block: "nearest", inline: "nearest" });
-    } else link.removeAttribute("aria-current");
-  }
+  const address = `#/${id}${query ? `?${query}` : ""}`;
+  if (address === location.hash) return;
+  const isStep = isOpening && location.hash.includes("?");
+  history[isStep ? "pushState" : "replaceState"](null, "", address);
+  isOpening = false;
 }
 
 function keys() {
   const own = shown?.page.keys ?? {};
   const rows = [...EVERYWHERE, ...Object.entries(own).map(([key, { says }]) => [key, says]).filter(([, says]) => says)];
+  const listed = (pairs) => h("dl", { class: "keys" }, pairs.map(([key, says]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, says)]));
   const close = h("button", { type: "button", onclick: () => dialog.close() }, "Close");
   const dialog = h("dialog", { "aria-labelledby": "keys-title", onclose: () => dialog.remove() },
-    h("h2", { id: "keys-title" }, "Keys"),
-    h("dl", { class: "keys" }, rows.map(([key, says]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, says)])),
+    h("h2", { id: "keys-title" }, "Keys"), listed(rows),
+    h("h3", {}, "Pages"), h("div", { class: "key-pages" }, listed(PAGES.map(({ key, title }) => [`g ${key}`, title]))),
     close);
   document.body.append(dialog);
   dialog.showModal();
 }
 
+async function palette() {
+  try {
+    (await import("./palette.js")).openPalette([...commands(), ...(shown?.page.commands?.() ?? [])]);
+  } catch (error) {
+    showProblem(error, "The palette cannot be shown", palette);
+  }
+}
+
+/** What the palette does besides going somewhere. */
+function commands() {
+  const own = Object.values(shown?.page.keys ?? {}).filter(({ says }) => says);
+  return [...own.map(({ says, run }) => ({ title: says, run })), { title: "show the keys", run: keys },
+    ...Object.keys(THEMES).map((name) => ({ title: `theme: ${name}`, run: () => theme(name) })),
+    { title: "undo the last change", run: undoLast }];
+}
+
 function onKey(event) {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (document.querySelector("dialog[open]")) return;
+  if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k") {
+    event.preventDefault();
+    palette();
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  isOpening = event.key === "Enter";
   const typing = event.target.closest("input, textarea, select, [contenteditable]");
   if (event.key === "Escape") {
     if (typing) typing.blur();
-    else shown?.page.escape?.();
+    else if (!closeMenu()) shown?.page.escape?.();
     return;
   }
   if (typing) return;
-  const page = PAGES.find((_, at) => keyOf(at) === event.key);
   const own = shown?.page.keys?.[event.key];
-  if (page) location.hash = `#/${page.id}`;
+  if (isGoing()) goTo(event.key); // a letter that leads nowhere does nothing else either
+  else if (event.key === "g") go();
   else if (event.key === "?") keys();
   else if (event.key === "/") document.querySelector("#page [data-first]")?.focus();
   else if (own) {
     if (!event.repeat || !own.isOnce) own.run(); // held, such a key decides once, and not on all that follow
   }
+  else if (event.key === "z") undoLast();
   else if (event.key === "j") shown?.page.list?.()?.move(1);
   else if (event.key === "k") shown?.page.list?.()?.move(-1);
   else return;
@@ -122,16 +135,16 @@ function theme(name) {
 async function start() {
   takeKey();
   theme(localStorage.getItem(THEME) in THEMES ? localStorage.getItem(THEME) : "auto");
-  fill(document.getElementById("pages"),
-    h("ul", {}, PAGES.map(({ id, title }, at) =>
-      h("li", {}, h("a", { href: `#/${id}`, "data-id": id }, h("span", {}, title), h("kbd", { "aria-hidden": "true" }, keyOf(at)))))));
+  drawMenu();
   document.getElementById("help").onclick = keys;
+  document.getElementById("palette").onclick = palette;
   document.getElementById("skip").onclick = (event) => {
     event.preventDefault();
     document.getElementById("main").focus();
   };
   addEventListener("hashchange", open);
   addEventListener("keydown", onKey);
+  addEventListener("pointerdown", () => { isOpening = true; }, { capture: true });
   addEventListener("pagehide", () => shown?.page.leave?.({ last: true }));
   // With another token everything may look different.
   document.addEventListener("token", () => shown?.page.enter?.());

@@ -40,9 +40,32 @@ function tokenForm(close, again) {
     hasToken() && h("button", { type: "button", onclick: (e) => { input.value = ""; use(e); } }, "Forget token"));
 }
 
-/** Say something that passes, with a button where `action` is given; returns what takes it away. */
-export function say(text, { action, run, forMs = 5000 } = {}) {
-  const button = action && h("button", { type: "button", onclick: () => { done(); run(); } }, action);
+const UNDO_MS = 600_000; // a change can be undone after its notice is gone
+let undoable = []; // { text, run, at } of changes, the last one last
+
+/** Undo the last change that can be undone. */
+export function undoLast() {
+  undoable = undoable.filter(({ at }) => Date.now() - at < UNDO_MS);
+  const last = undoable.pop();
+  if (!last) return say("There is nothing to undo.");
+  last.silence();
+  last.run();
+  return undefined;
+}
+
+/**
+ * Say something that passes, with a button where `action` is given; returns what takes it away.
+ *
+ * Of a change whose `action` is "Undo" the key z takes the last one back too, after the words have passed by.
+ */
+export function say(text, { action, run, forMs = action ? 10_000 : 5000 } = {}) {
+  const entry = action === "Undo" ? { text, run, at: Date.now(), silence: () => done() } : null;
+  if (entry) undoable.push(entry);
+  const button = action && h("button", { type: "button", onclick: () => {
+    undoable = undoable.filter((one) => one !== entry);
+    done();
+    run();
+  } }, action);
   const notice = h("p", {}, text, " ", button);
   const done = () => { clearTimeout(timer); notice.remove(); };
   const timer = setTimeout(done, forMs);

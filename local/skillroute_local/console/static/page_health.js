@@ -57,15 +57,15 @@ export function make() {
       health.index_items === null && h("p", { class: "note" }, "Counts are shown to callers with scope admin that belong to no organisation."),
       health.embedding_refused > 0 && h("p", { class: "note" }, `${plural(health.embedding_refused, "text")} found by words only: \`skillroute dlq refused\` lists them.`),
       h("dl", { class: "cards" }, cards.map(([name, value]) => h("div", { class: "card" }, h("dt", {}, name), h("dd", {}, typeof value === "number" ? value.toLocaleString("en") : value)))),
-      h("h3", {}, "Parts"),
+      h("h2", {}, "Parts"),
       h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ["Part", "State", "Details"].map((name) => h("th", {}, name)))),
         h("tbody", {}, Object.entries(health.dependencies).map(([name, part]) => h("tr", {},
           h("td", {}, name.replaceAll("_", " ")), h("td", {}, h("span", { class: `state ${part.ok ? "ok" : "no"}` }, part.ok ? "ok" : "unavailable")),
           h("td", {}, part.detail ?? "", !part.ok && h("p", { class: "muted" }, HELP[name] ?? "")))))),
-      health.index_lag !== null && [h("h3", {}, "Changes not yet indexed, while this page was open"), spark()],
+      health.index_lag !== null && [h("h2", {}, "Changes not yet indexed, while this page was open"), spark()],
       health.latency && Object.keys(health.latency).length > 0 && stages(health.latency),
-      health.found_nothing && [h("h3", {}, "Requests that found nothing"), nothing(health.found_nothing)],
-      health.counts && [h("h3", {}, "Counted since the process started"),
+      health.found_nothing && [h("h2", {}, "Requests that found nothing"), nothing(health.found_nothing)],
+      health.counts && [h("h2", {}, "Counted since the process started"),
         h("table", { class: "figures" }, h("tbody", {}, Object.entries(health.counts).sort(([a], [b]) => a.localeCompare(b)).map(([name, value]) =>
           h("tr", {}, h("td", {}, name.replace(/(?<=[a-z])(?=[A-Z])/g, " ")), h("td", { class: "num" }, value.toLocaleString("en"))))))]);
   }
@@ -84,7 +84,7 @@ export function make() {
   function stages(latency) {
     const times = ({ searches, p50_ms: half, p95_ms: most }) => [searches.toLocaleString("en"), half.toFixed(1), most.toFixed(1)];
     const order = Object.entries(latency).sort(([a, x], [b, y]) => (a === "total") - (b === "total") || y.p50_ms - x.p50_ms);
-    return [h("h3", {}, "Time by stage, of the last searches of this process"),
+    return [h("h2", {}, "Time by stage, of the last searches of this process"),
       h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ["Stage", "Searches", "p50, ms", "p95, ms"].map((name, at) => h("th", { class: at ? "num" : null }, name)))),
         h("tbody", {}, order.map(([name, took]) => h("tr", {}, h("td", {}, name.replaceAll("_", " ")), times(took).map((value) => h("td", { class: "num" }, value))))))];
   }
@@ -126,7 +126,7 @@ export function make() {
     button.disabled = false;
   }
 
-  fill(element, state, h("h3", {}, "Consistency check"), h("p", { class: "actions" }, button), found,
-    h("h3", {}, "Queues and failed work"), changed, work.element);
+  fill(element, state, h("h2", {}, "Consistency check"), h("p", { class: "actions" }, button), found,
+    h("h2", {}, "Queues and failed work"), changed, work.element);
   return { element, enter: () => { load(); countChanged(); work.load(); }, leave: () => clearTimeout(timer), keys: { v: { says: "check stored data", run: verify } } };
 }

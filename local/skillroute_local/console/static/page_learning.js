@@ -11,7 +11,7 @@ const toolOf = (tool) => h("a", { href: `#/catalogue?tool=${tool.tool_id ?? tool
 const numbers = new Set(["Searches", "Callers", "Share", "Requests", "Tools", "Outcomes", "Before", "After", "Change"]);
 
 function table(names, rows) {
-  return h("table", {}, h("thead", {}, h("tr", {}, names.map((name) => h("th", { class: numbers.has(name) ? "num" : null }, name)))),
+  return h("table", {}, h("thead", {}, h("tr", {}, names.map((name) => h(name ? "th" : "td", { class: numbers.has(name) ? "num" : null }, name)))),
     h("tbody", {}, rows.map((row) => h("tr", {}, row.map((value, at) => h("td", { class: numbers.has(names[at]) ? "num" : null }, value))))));
 }
 

@@ -8,7 +8,7 @@ const COLUMNS = [
   ["delayed", "Delayed"], ["given_up", "Failed"], ["dead_letters", "Dead letters"],
 ];
 const number = (value) => (value === null ? "–" : value.toLocaleString("en"));
-const head = (...names) => h("thead", {}, h("tr", {}, names.map((name) => h("th", {}, name))));
+const head = (...names) => h("thead", {}, h("tr", {}, names.map((name) => h(name ? "th" : "td", {}, name))));
 
 export function makeWork() {
   const element = h("div", {});

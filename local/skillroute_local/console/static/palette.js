@@ -1,0 +1,124 @@
+// The palette: one field over pages, commands, skills, servers and tools; the arrow keys choose, Enter goes there.
+import { act, events } from "./calls.js";
+import { fill, h, later } from "./dom.js";
+import { icon } from "./icons.js";
+import { PAGES } from "./menu.js";
+import { showProblem } from "./notices.js";
+
+const SHOWN = 8; // of each kind
+const GOOD_FOR_MS = 60_000;
+let names = null; // { at, skills, servers, tools, isPartial }: what there is, for as long as it is fresh
+
+const to = (hash) => () => { location.hash = hash; };
+
+/** Read the names of what there is, tools page by page; `more` is called as they come. */
+async function read(more) {
+  if (names && Date.now() - names.at < GOOD_FOR_MS) return;
+  const mine = { at: Date.now(), skills: [], servers: [], tools: [], isPartial: true };
+  const before = names;
+  names = before ? { ...before, isPartial: true } : mine; // the earlier names serve until all are read anew
+  try {
+    Object.assign(mine, await act("palette/names"));
+    more();
+    for await (const { tools } of events("palette/tools", {}, {})) {
+      mine.tools.push(...tools);
+      more();
+    }
+    mine.isPartial = false;
+    names = mine;
+  } catch (error) {
+    names = before;
+    throw error;
+  }
+  more();
+}
+
+/** Return how well a text fits words that were typed: whole beginnings first, then beginnings of words, then within. */
+function fit(text, words) {
+  const lower = text.toLowerCase();
+  let worst = 0;
+  for (const word of words) {
+    const at = lower.indexOf(word);
+    if (at < 0) return null;
+    worst = Math.max(worst, at === 0 ? 0 : /[\s_./-]/.test(lower[at - 1]) ? 1 : 2);
+  }
+  return worst + text.length / 1000;
+}
+
+/** Return the entries of a kind that fit best, the best first. */
+function best(entries, words, textOf) {
+  const fitting = [];
+  for (const entry of entries) {
+    const at = fit(textOf(entry), words);
+    if (at !== null) fitting.push([at, entry]);
+  }
+  return fitting.sort(([a], [b]) => a - b).slice(0, SHOWN).map(([, entry]) => entry);
+}
+
+function found(text, commands) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const pages = best(PAGES, words, ({ title }) => title)
+    .map(({ id, title, key }) => ({ kind: "Page", title, picture: id, hint: `g ${key}`, run: to(`#/${id}`) }));
+  if (!words.length) return pages.concat(PAGES.slice(SHOWN).map(({ id, title, key }) => ({ kind: "Page", title, picture: id, hint: `g ${key}`, run: to(`#/${id}`) })));
+  const { skills = [], servers = [], tools = [] } = names ?? {};
+  return [
+    ...pages,
+    ...best(skills, words, ({ id, name }) => `${name} ${id}`).map(({ id, name }) => ({ kind: "Skill", title: name, picture: "skills", hint: id, run: to(`#/skills?skill=${encodeURIComponent(id)}`) })),
+    ...best(servers, words, ({ name }) => name).map(({ id, name }) => ({ kind: "Server", title: name, picture: "servers", hint: "", run: to(`#/servers?server=${encodeURIComponent(id)}`) })),
+    ...best(tools, words, ([, name, server]) => `${name} ${server}`).map(([id, name, server]) => ({ kind: "Tool", title: name, picture: "tool", hint: server, run: to(`#/catalogue?tool=${id}`) })),
+    ...best(commands, words, ({ title }) => title).map(({ title, run }) => ({ kind: "Do", title, hint: "", run })),
+    { kind: "Search", title: `Search for “${text.trim()}”`, picture: "search", hint: "", run: to(`#/search?${new URLSearchParams({ q: text.trim() })}`) },
+  ];
+}
+
+/** Open the palette; `commands` are { title, run } that the page offers besides. */
+export function openPalette(commands) {
+  let rows = [];
+  let at = 0;
+  const input = h("input", { type: "text", role: "combobox", "aria-label": "Page, tool, skill, server or command", "aria-expanded": "true",
+    "aria-controls": "palette-list", autocomplete: "off", spellcheck: "false", placeholder: "Type the name of a page, tool, skill or server",
+    oninput: () => { at = 0; draw(); }, onkeydown: onKey });
+  const list = h("ul", { role: "listbox", id: "palette-list", "aria-label": "What fits" });
+  const status = h("p", { class: "muted", role: "status" });
+  const dialog = h("dialog", { class: "palette", "aria-label": "Go to", onclose: () => dialog.remove(),
+    onclick: (event) => { if (event.target === dialog) dialog.close(); } }, input, list, status);
+
+  function draw() {
+    rows = found(input.value, commands);
+    at = Math.max(0, Math.min(rows.length - 1, at));
+    fill(list, rows.map((row, place) => h("li", { role: "option", id: `palette-${place}`, "aria-selected": String(place === at),
+      onclick: () => choose(place), onpointermove: () => { if (at !== place) { at = place; mark(); } } },
+    icon(row.picture) ?? h("span", {}), h("span", { class: "title" }, row.title), h("span", { class: "muted" }, row.hint), h("span", { class: "kind" }, row.kind))));
+    mark();
+    fill(status, names?.isPartial && input.value.trim() ? `Reading names, ${names.tools.length.toLocaleString("en")} tools so far …` : "");
+  }
+
+  function mark() {
+    for (const [place, option] of [...list.children].entries()) option.setAttribute("aria-selected", String(place === at));
+    list.children[at]?.scrollIntoView({ block: "nearest" });
+    if (rows.length) input.setAttribute("aria-activedescendant", `palette-${at}`);
+  }
+
+  function choose(place) {
+    const row = rows[place];
+    if (!row) return;
+    dialog.close();
+    row.run();
+  }
+
+  function onKey(event) {
+    const moves = { ArrowDown: 1, ArrowUp: -1 };
+    if (event.key in moves) { at = (at + moves[event.key] + rows.length) % rows.length; mark(); }
+    else if (event.key === "Enter" && !event.isComposing) choose(at);
+    else return;
+    event.preventDefault();
+  }
+
+  document.body.append(dialog);
+  dialog.showModal();
+  draw();
+  read(later(() => { if (dialog.isConnected) draw(); }, 100)).catch((error) => {
+    dialog.close();
+    showProblem(error, "The names of tools, skills and servers cannot be read", () => openPalette(commands));
+  });
+}

@@ -1,0 +1,123 @@
+"""What all pages share: the palette, the way back, the menu of narrow windows, and undoing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.console.conftest import NARROW, Console, grave
+from tests.e2e.processes import Up, answered, eventually
+
+pytestmark = pytest.mark.console
+
+
+def chosen(console: Console) -> str:
+    found: str = console.page.locator(".palette [aria-selected=true] .title").inner_text()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("typed", "kind", "place"),
+    [
+        ("heal", "Page", "#/health"),
+        ("calendar man", "Skill", "#/skills?skill=calendar_management"),
+        ("reserve tab", "Tool", "#/catalogue?tool="),
+        ("fix my bicycle", "Search", "#/search?q=fix+my+bicycle"),
+    ],
+)
+def test_the_palette_leads_everywhere(console: Console, typed: str, kind: str, place: str) -> None:
+    console.open("log")
+    console.page.keyboard.press("Control+k")
+    console.page.keyboard.type(typed)
+    option = console.page.locator(".palette [role=option]", has=console.page.locator(".kind", has_text=kind)).first
+    option.wait_for()
+    while console.page.locator(".palette [aria-selected=true] .kind").inner_text() != kind:
+        console.page.keyboard.press("ArrowDown")
+    console.page.keyboard.press("Enter")
+    eventually(lambda: console.page.title() and place in console.page.url, "the palette leads there")
+    assert console.page.get_by_role("dialog").count() == 0
+    assert console.complaints == []
+
+
+def test_the_palette_does_what_the_page_does_and_keeps_nobody_out(console: Console, axe: str) -> None:
+    console.open("search")
+    console.page.keyboard.press("Control+k")
+    console.page.keyboard.type("compare two")
+    console.page.get_by_role("option", name="compare two settings").wait_for()
+    assert grave(console, axe) == []
+    assert chosen(console) == "compare two settings"
+    console.page.keyboard.press("Enter")
+    console.page.get_by_role("group", name="Settings B").wait_for()
+
+
+def test_the_palette_has_all_tools_of_the_catalogues(opened: Callable[..., Console], large: Up) -> None:
+    console = opened(large)
+    console.open("log")
+    console.page.keyboard.press("Control+k")
+    console.page.keyboard.type("okta list_users")
+    console.page.get_by_role("option", name="list_users").first.wait_for()
+    assert console.complaints == []
+
+
+def test_what_was_opened_is_gone_back_from_and_what_was_passed_by_is_not(console: Console) -> None:
+    console.open("skills?skill=calendar_management")
+    console.page.get_by_role("heading", level=2, name="Calendar Management").wait_for()
+    console.row("Communication").click()
+    eventually(lambda: console.page.title() and "skill=communication" in console.page.url, "the address follows")
+    for _ in range(3):
+        console.page.keyboard.press("j")
+    eventually(lambda: console.page.title() and "skill=communication" not in console.page.url, "the address follows")
+    console.page.go_back()
+    console.page.get_by_role("heading", level=2, name="Calendar Management").wait_for()
+    console.page.go_forward()
+    eventually(lambda: "calendar" not in console.page.url and console.page.title(), "forward is where one stopped")
+
+
+def test_the_way_back_leads_from_page_to_page(console: Console) -> None:
+    console.open("search?q=book+a+table+for+friday")
+    console.page.get_by_role("link", name="reserve_table").click()
+    console.page.get_by_role("heading", level=2, name="reserve_table").wait_for()
+    console.page.go_back()
+    console.page.get_by_role("link", name="reserve_table").wait_for()
+    assert console.page.get_by_role("searchbox", name="Request").input_value() == "book a table for friday"
+
+
+def test_the_last_change_is_undone_by_a_key(console: Console) -> None:
+    console.open("catalogue")
+    console.page.keyboard.press("/")
+    console.page.keyboard.type("reserve_table")
+    console.row("reserve_table").last.click()
+    console.page.get_by_role("button", name="Switch off").click()
+    console.page.get_by_role("button", name="Switch on").wait_for()
+    console.page.locator("h1").click()
+    console.page.keyboard.press("z")
+    console.page.get_by_role("button", name="Switch off").wait_for()
+    assert answered(console.server.http.get("/api/v1/tools?name=reserve_table"))[0]["is_active"]
+    assert console.complaints == []
+
+
+def test_a_narrow_window_has_a_menu(console: Console, axe: str) -> None:
+    console.page.set_viewport_size(NARROW)
+    console.open("skills")
+    assert not console.page.get_by_role("link", name="Health").is_visible()
+    console.page.get_by_role("button", name="Menu, Skills").click()
+    console.page.get_by_role("link", name="Health").wait_for()
+    assert grave(console, axe) == []
+    console.page.keyboard.press("Escape")
+    console.page.get_by_role("link", name="Health").wait_for(state="hidden")
+    console.page.get_by_role("button", name="Menu, Skills").click()
+    console.page.get_by_role("link", name="Health").click()
+    console.page.get_by_role("button", name="Menu, Health").wait_for()
+    assert not console.page.get_by_role("link", name="Skills", exact=True).is_visible()
+
+
+def test_a_letter_that_leads_nowhere_does_nothing_else(console: Console) -> None:
+    console.open("search")
+    console.page.locator("h1").click()
+    console.page.keyboard.type("g")
+    console.page.locator("body.going").wait_for()
+    console.page.keyboard.type("?")
+    assert console.page.locator("body.going").count() == 0
+    assert console.page.get_by_role("dialog").count() == 0
+    assert console.page.url.endswith("#/search")
