@@ -162,7 +162,7 @@ def test_markup_in_texts_is_text_and_does_nothing(console: Console, place: str) 
         console.row("hostile_tool").click()
         console.page.locator(".detail").get_by_text("Input schema as JSON").click()
     if place.startswith("search"):
-        console.page.get_by_text("Explanation and arguments").first.click()
+        console.page.get_by_text("Figures and arguments").first.click()
     if place == "suggestions":
         _suggest_markup(console)
     console.page.get_by_text(SCRIPT).first.wait_for()
@@ -195,3 +195,31 @@ def test_no_page_has_a_key_of_its_own_that_the_frame_has(console: Console) -> No
         assert "g" not in keys, place
         assert {f"g {letter}" for letter in LETTERS} <= set(keys)
         dialog.get_by_role("button", name="Close").click()
+
+
+def test_a_search_says_in_words_why_it_found_a_tool(console: Console) -> None:
+    def reasons(request: str) -> list[str]:
+        console.open(f"search?q={request}")
+        console.page.locator(f".compare[data-asked='{request}'] .hit").first.wait_for()
+        said: list[str] = console.page.locator(".hit .why").all_inner_texts()
+        return said
+
+    named = reasons("reserve_table")
+    assert named[0].startswith("Named exactly")
+    assert "all words of the request are in its name" in named[0]
+    assert not any("amed exactly" in reason for reason in named[1:])
+    meant = reasons("listen to my favourite songs")
+    assert any(reason.startswith("Nearest in meaning of all (0.") for reason in meant)
+    assert any("o word of the request is in this tool" in reason for reason in meant)
+
+
+def test_results_come_before_settings_where_there_is_little_room(console: Console) -> None:
+    console.page.set_viewport_size(NARROW)
+    console.open("search?q=book+a+table+for+friday")
+    console.page.locator(".hit").first.wait_for()
+    assert not console.page.get_by_label("Strategy").is_visible()
+    console.page.get_by_text("Settings all default").click()
+    console.page.get_by_role("spinbutton", name="Results").fill("3")
+    console.page.get_by_role("spinbutton", name="Results").press("Enter")
+    console.page.get_by_text("results: 3").wait_for()
+    eventually(lambda: console.page.title() and console.page.locator(".hit").count() == 3, "three results are shown")

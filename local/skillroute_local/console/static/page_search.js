@@ -1,7 +1,9 @@
 // Search: what a request finds and why, two settings side by side, and marks that become judged requests.
 import { act } from "./calls.js";
-import { bar, field, fill, h, plural, select } from "./dom.js";
+import { skillChip } from "./colours.js";
+import { field, fill, h, plural, select } from "./dom.js";
 import { draft, dropDraft, keepDraft } from "./drafts.js";
+import { PARTS, PART_NAMES, figures, inWords, parts } from "./explanation.js";
 import { say, showProblem } from "./notices.js";
 
 const MODES = [["", "the default"], "semantic", "lexical", "hybrid"];
@@ -10,16 +12,14 @@ const STAGES = [
   ["index_sync_time_ms", "index"], ["query_embedding_time_ms", "embedding"], ["skill_search_time_ms", "skills"],
   ["tool_search_time_ms", "tools"], ["schema_load_time_ms", "schemas"],
 ];
-const PARTS = { meaning: 1, words: 2, skill: 4 };
-// Which of the bar's colours a feature of learned fusion belongs to: those that compare vectors, and those of words.
-const OF_FEATURE = (name) => (/cosine|margin/.test(name) ? "meaning" : "words");
-const PART_NAMES = [["meaning", "meaning"], ["words", "words"], ["skill", "its skill"]];
-const SKILLS_SHOWN = 6;
+const LABELS = { mode: "Mode", strategy: "Strategy", limit: "Results", tool_threshold: "Minimum cosine similarity, tools", skill_threshold: "Minimum cosine similarity, skills", server: "Server" };
+const SKILLS_SHOWN = 4;
 const FALLBACKS = {
   no_skill_matched: "no skill matched, so all tools were searched", no_skills: "there are no skills, so all tools were searched",
   skill_search_failed: "the search of skills failed, so all tools were searched",
   skill_search_timeout: "the search of skills took too long, so all tools were searched",
 };
+const FITS = { likely: ["ok", "The results likely serve the request"], unsure: ["so", "The results may not serve the request"], unlikely: ["no", "No result seems to serve the request"] };
 const keyOf = (tool) => (tool.server ? `${tool.server}/${tool.name}` : tool.name);
 
 export function make({ options, remember }) {
@@ -43,7 +43,11 @@ export function make({ options, remember }) {
   const status = h("p", { class: "muted", role: "status" });
   const form = h("form", { class: "tools", onsubmit: (event) => { event.preventDefault(); run(); } },
     query, h("button", { type: "submit", class: "main" }, "Search"), compare);
-  const element = h("div", { class: "scroll stack", tabindex: "-1" }, form, rows, status, verdict, results);
+  const chosen = h("span", { class: "chips" });
+  // Results come first where there is little room: there the settings are opened by who wants them.
+  const folded = h("details", { class: "settings", open: !matchMedia("(max-width: 1000px)").matches },
+    h("summary", {}, "Settings ", chosen), rows);
+  const element = h("div", { class: "scroll stack", tabindex: "-1" }, form, folded, status, verdict, results);
 
   function settingsOf(name, values = {}) {
     const number = (label, max) => h("input", { type: "number", min: 0, max, step: max === 1 ? 0.05 : 1, class: "short", placeholder: max === 50 ? "10" : "", value: values[label] ?? "" });
@@ -52,9 +56,8 @@ export function make({ options, remember }) {
       limit: number("limit", 50), tool_threshold: number("tool_threshold", 1), skill_threshold: number("skill_threshold", 1),
       server: h("input", { value: values.server ?? "", placeholder: "all", spellcheck: "false" }),
     };
-    const labels = { mode: "Mode", strategy: "Strategy", limit: "Results", tool_threshold: "Minimum cosine similarity, tools", skill_threshold: "Minimum cosine similarity, skills", server: "Server" };
     const element = h("fieldset", {}, h("legend", {}, `Settings ${name}`),
-      h("div", { class: "fields" }, Object.entries(fields).map(([key, input]) => field(labels[key], input))));
+      h("div", { class: "fields" }, Object.entries(fields).map(([key, input]) => field(LABELS[key], input))));
     const values_ = () => Object.fromEntries(Object.entries(fields).map(([key, input]) => [key, input.value.trim()]));
     for (const input of Object.values(fields)) {
       input.addEventListener("input", () => keep());
@@ -84,13 +87,25 @@ export function make({ options, remember }) {
   }
   offerModes().catch(() => {}); // a service that is away says so at the first search
 
-  const keep = () => keepDraft("search", { query: query.value, comparing, a: settings[0].values(), b: settings[1].values() });
+  function keep() {
+    keepDraft("search", { query: query.value, comparing, a: settings[0].values(), b: settings[1].values() });
+    drawChosen();
+  }
+
+  /** Say what of the settings is not the default, also while they are folded. */
+  function drawChosen() {
+    const used = settings.slice(0, comparing ? 2 : 1).flatMap((one, at) =>
+      Object.entries(one.values()).filter(([, value]) => value).map(([name, value]) => `${comparing ? `${"AB"[at]} ` : ""}${LABELS[name].toLowerCase()}: ${value}`));
+    fill(chosen, used.length ? used.map((text) => h("span", { class: "chip" }, text)) : h("span", { class: "muted" }, "all default"));
+  }
 
   function setComparing(value) {
     comparing = value;
     compare.setAttribute("aria-pressed", String(value));
+    if (value) folded.open = true;
     keep();
     fill(rows, settings.slice(0, value ? 2 : 1).map((one) => one.element));
+    settings[0].element.firstChild.classList.toggle("spoken", !value); // one alone needs no letter
     if (asked) run();
   }
 
@@ -102,9 +117,9 @@ export function make({ options, remember }) {
     remember("search", { q: request });
     fill(status, "Searching …");
     try {
-      const chosen = settings.slice(0, comparing ? 2 : 1);
+      const used = settings.slice(0, comparing ? 2 : 1);
       const [found, file] = await Promise.all([
-        Promise.all(chosen.map((one) => act("search/run", { request: { query: request, ...one.request() } }))),
+        Promise.all(used.map((one) => act("search/run", { request: { query: request, ...one.request() } }))),
         act("search/judged", { query: request })]);
       if (mine !== turn) return undefined;
       [answers, asked] = [found, request];
@@ -135,7 +150,6 @@ export function make({ options, remember }) {
     const other = answers.length === 2 ? answers[1 - at].tools.map(keyOf) : null;
     return h("section", { "aria-label": answers.length === 2 ? `Results of settings ${"AB"[at]}` : "Results" },
       about(answer, answers.length === 2 ? "AB"[at] : ""),
-      answer.tools.length > 0 && h("p", { class: "legend" }, "The score, of", PART_NAMES.map(([name, label]) => h("span", {}, h("i", { class: `p${PARTS[name]}` }), label))),
       answer.tools.length ? h("ol", { class: "hits" }, answer.tools.map((tool, rank) => hit(tool, rank, other, at)))
         : h("div", { class: "empty" }, h("p", {}, "Nothing was found."),
           h("p", {}, "Lower the minimum cosine similarity, remove the server filter, or try the mode lexical; then check on the page Catalogue that a tool for it exists.")));
@@ -146,18 +160,20 @@ export function make({ options, remember }) {
     const stages = STAGES.map(([key, label], at) => ({ label, ms: metadata[key] ?? 0, at: at + 1 })).filter((stage) => stage.ms > 0);
     const strip = h("div", { class: "stages", role: "img", "aria-label": `Time: ${stages.map((s) => `${s.label} ${s.ms.toFixed(1)} ms`).join(", ")}` },
       stages.map((stage) => { const part = h("span", { class: `p${stage.at}` }); part.style.width = `${(100 * stage.ms) / Math.max(total, 0.001)}%`; return part; }));
-    return h("div", {},
-      h("p", {}, name && h("strong", {}, `${name}: `), `${metadata.search_mode}, ${metadata.strategy_used}, ${total.toFixed(1)} ms`,
-        metadata.confidence !== null && metadata.confidence !== undefined && `, confidence ${metadata.confidence.toFixed(2)}`,
-        `, ${plural(metadata.stage2_candidate_count, "candidate")}`),
-      strip,
-      h("p", { class: "legend" }, stages.map((stage) => h("span", {}, h("i", { class: `p${stage.at}` }), `${stage.label} ${stage.ms.toFixed(1)}`))),
+    const confidence = metadata.confidence ?? null;
+    const [state, fits] = FITS[metadata.fit] ?? ["off", plural(metadata.stage2_candidate_count, "candidate")];
+    return h("div", { class: "found" },
+      h("p", { class: "actions" }, name && h("strong", {}, `${name}:`), h("span", { class: `state ${state}` }, fits),
+        h("span", { class: "muted" }, confidence !== null && `confidence ${confidence.toFixed(2)}, `, `${total.toFixed(1)} ms`)),
+      h("details", {}, h("summary", {}, `${metadata.search_mode}, ${metadata.strategy_used}, ${plural(metadata.stage2_candidate_count, "candidate")}`),
+        strip, h("p", { class: "legend" }, "Time: ", stages.map((stage) => h("span", {}, h("i", { class: `p${stage.at}` }), `${stage.label} ${stage.ms.toFixed(1)} ms`))),
+        h("p", { class: "legend" }, "Score: ", PART_NAMES.map(([part, label]) => h("span", {}, h("i", { class: `p${PARTS[part]}` }), label)))),
       metadata.no_match && h("p", { class: "note" }, "no_match: no result seems to fit; these are the nearest."),
       metadata.fallback_reason && h("p", { class: "note" }, FALLBACKS[metadata.fallback_reason] ?? metadata.fallback_reason),
       metadata.degraded.length > 0 && h("p", { class: "note" }, `Reduced quality: ${metadata.degraded.join(", ").replaceAll("_", " ")}. See the page Health.`),
       unknown?.length > 0 && h("p", { class: "note" }, `No items from these servers: ${unknown.join(", ")}`),
       h("p", { class: "chips" }, h("span", { class: "muted" }, "Skills matched:"),
-        matched.length ? matched.slice(0, SKILLS_SHOWN).map((skill) => h("a", { class: "chip", href: `#/skills?skill=${skill.id}` }, `${skill.name} ${skill.score.toFixed(2)}`)) : h("span", { class: "muted" }, "none"),
+        matched.length ? matched.slice(0, SKILLS_SHOWN).map((skill) => skillChip(skill.id, { text: `${skill.name} ${skill.score.toFixed(2)}` })) : h("span", { class: "muted" }, "none"),
         matched.length > SKILLS_SHOWN && h("span", { class: "muted" }, `and ${matched.length - SKILLS_SHOWN} more`)));
   }
 
@@ -171,9 +187,9 @@ export function make({ options, remember }) {
       marks(tool),
       h("p", { class: "text" }, tool.description),
       h("div", { class: "rest" }, h("span", { class: "score" }, parts(tool), h("strong", {}, tool.score.toFixed(3))),
-        tool.similarity !== null && h("small", {}, `cosine ${tool.similarity.toFixed(3)}`),
-        h("span", { class: "chips" }, tool.skill_ids.map((id) => h("span", { class: id === tool.primary_skill_id ? "chip first" : "chip" }, id)))),
-      h("details", {}, h("summary", {}, "Explanation and arguments"), why(tool.explain), schema(tool.input_schema)));
+        h("span", { class: "chips" }, tool.skill_ids.map((id) => skillChip(id, { isPrimary: id === tool.primary_skill_id })))),
+      h("p", { class: "why" }, inWords(tool).join("; ")),
+      h("details", {}, h("summary", {}, "Figures and arguments"), figures(tool.explain), schema(tool.input_schema)));
   }
 
   function moved(rank, before, side) {
@@ -307,48 +323,6 @@ function wantedBy(needs, before, asked) {
   if (needs.flat().length < 2) return before.of === asked ? before.wanted : "any";
   if (needs.length === 1) return "any";
   return needs.every((need) => need.length === 1) ? "all" : "divided";
-}
-
-/** The score as a bar: of its width what the ranking says it is made of. */
-function parts(tool) {
-  const shares = sharesOf(tool.explain ?? {}, tool.score);
-  const strip = h("span", { class: "parts", role: "img",
-    "aria-label": `Score ${tool.score.toFixed(2)}, made of ${shares.map(([name, share]) => `${name} ${share.toFixed(2)}`).join(", ")}`,
-    title: shares.map(([name, share]) => `${name} ${share.toFixed(3)}`).join(", ") });
-  for (const [name, share] of shares) {
-    const part = h("span", { class: `p${PARTS[name]}` });
-    part.style.width = `${100 * Math.min(1, share)}%`;
-    strip.append(part);
-  }
-  return strip;
-}
-
-function sharesOf(explain, score) {
-  const added = [["skill", Math.max(0, explain.skill_lift ?? 0)]].filter(([, value]) => value > 0);
-  const rest = Math.max(0, score - added.reduce((sum, [, value]) => sum + value, 0));
-  if (!explain.features) return [[explain.cosine === null || explain.cosine === undefined ? "words" : "meaning", rest], ...added];
-  // The score comes of a sum by a curve: what is left is divided as what raises the sum is.
-  const sums = { meaning: 0, words: 0 };
-  for (const [name, { contribution }] of Object.entries(explain.features)) sums[OF_FEATURE(name)] += Math.max(0, contribution);
-  const all = sums.meaning + sums.words || 1;
-  return [["meaning", (rest * sums.meaning) / all], ["words", (rest * sums.words) / all], ...added];
-}
-
-function why(explain) {
-  if (!explain) return null;
-  const figures = [
-    ["cosine", explain.cosine, explain.cosine_rank], ["bm25", explain.bm25, explain.bm25_rank], ["probability", explain.probability],
-    ["reranker", explain.reranker_logit], ["lift from its skill", explain.skill_lift || null],
-  ].filter(([, value]) => value !== null && value !== undefined);
-  return h("div", { class: "compare" },
-    explain.rule === "named" && h("p", {}, "The request names this tool: it ranks before all tools that the request does not name."),
-    h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Measured"), h("th", { class: "num" }, "Value"), h("th", { class: "num" }, "Place"))),
-      h("tbody", {}, figures.map(([name, value, rank]) => h("tr", {}, h("td", {}, name), h("td", { class: "num" }, value.toFixed(3)), h("td", { class: "num" }, rank ?? ""))),
-        Object.entries(explain.words_in ?? {}).map(([name, share]) => h("tr", {}, h("td", {}, `words in its ${name}`), h("td", {}, bar(share)), h("td", {}))))),
-    explain.features && h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Part of the score"), h("th", { class: "num" }, "Value"), h("th", { class: "num" }, "Weight"), h("th", { class: "num" }, "Adds"))),
-      h("tbody", {}, Object.entries(explain.features).filter(([, part]) => part.contribution).map(([name, part]) => h("tr", {},
-        h("td", {}, h("i", { class: `dot p${PARTS[OF_FEATURE(name)]}` }), name.replaceAll("_", " ")),
-        h("td", { class: "num" }, part.value.toFixed(3)), h("td", { class: "num" }, part.weight.toFixed(2)), h("td", { class: "num" }, part.contribution.toFixed(3)))))));
 }
 
 function schema(value) {
