@@ -23,6 +23,7 @@ from starlette.routing import Route
 from skillroute_local.console import catalogue, changes, events, skills, suggestions
 from skillroute_local.console.actions import Action
 from skillroute_local.console.doctor import doctor_actions
+from skillroute_local.console.evaluation import evaluation_actions
 from skillroute_local.console.health import health_actions
 from skillroute_local.console.judgements import JudgementFiles
 from skillroute_local.console.learning import learning_actions
@@ -91,6 +92,7 @@ def console_app(
         suggestions.actions,
         map_actions(lend),
         doctor_actions(marks),
+        evaluation_actions(marks),
         health_actions(lend),
         learning_actions(marks),
         log_actions(),

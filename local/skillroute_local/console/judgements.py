@@ -119,6 +119,31 @@ class JudgementFile(JsonLines):
             [text for text, _ in lines], None, {"query": query, "needs": [right] if right else [], "source": source}
         )
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the judged requests, of those that are there several times the last."""
+        return list({value["query"]: value for value in self.values() if isinstance(value.get("query"), str)}.values())
+
+    def put(self, query: str, needs: list[list[str]], wrong: list[str], *, was: str | None = None) -> None:
+        """Write what a request needs, and leave its other fields; with `was` it had that text before."""
+        lines = self.lines()
+        places = [
+            at for at, (_, value) in enumerate(lines) if value is not None and value.get("query") == (was or query)
+        ]
+        if not places and len(lines) >= MAX_REQUESTS:
+            raise TooMany(self.path.name)
+        judged = dict((lines[places[-1]][1] if places else None) or {}) | {"query": query, "needs": needs}
+        judged.pop("wrong", None)
+        if wrong:
+            judged["wrong"] = wrong
+        self._store([text for text, _ in lines], places[-1] if places else None, judged)
+
+    def append(self, values: list[dict[str, Any]]) -> None:
+        """Write lines that were taken out at the end again."""
+        lines = [text for text, _ in self.lines()]
+        if len(lines) + len(values) > MAX_REQUESTS:
+            raise TooMany(self.path.name)
+        self.replace([*lines, *(json.dumps(value, ensure_ascii=False) for value in values)])
+
     def queries(self) -> set[str]:
         """Return the requests that are judged."""
         return {str(value.get("query")) for _, value in self.lines() if value is not None}

@@ -15,10 +15,11 @@ const PAGES = [
   { id: "learning", title: "Learning", load: () => import("./page_learning.js") },
   { id: "log", title: "Log", load: () => import("./page_log.js") },
   { id: "changes", title: "Changes", load: () => import("./page_changes.js") },
+  { id: "evaluation", title: "Evaluation", load: () => import("./page_evaluation.js") },
 ];
-const keyOf = (at) => String((at + 1) % 10); // the tenth page has 0
+const keyOf = (at) => (at < 10 ? String((at + 1) % 10) : ""); // the tenth page has 0, those after it none
 const EVERYWHERE = [
-  [`1 … ${keyOf(PAGES.length - 1)}`, "go to a page"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],
+  [`1 … ${keyOf(9)}`, "go to a page"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],
   ["Enter", "open the selected item"], ["Esc", "leave a field, close what is open"], ["?", "show the keys"],
 ];
 const THEMES = { auto: "light", light: "dark", dark: "auto" };
