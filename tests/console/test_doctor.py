@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from tests.console.conftest import Console, grave
-from tests.e2e.processes import Up
+from tests.e2e.processes import Up, eventually
 
 pytestmark = pytest.mark.console
 
@@ -74,3 +75,129 @@ def test_an_examination_is_stopped_and_one_that_fails_says_so(opened: Callable[.
     console.page.unroute("**/do/doctor/examine")
     console.page.get_by_role("button", name="Try again").click()
     console.page.get_by_role("progressbar", name="Examined").wait_for()
+
+
+def _examined(console: Console, about: str, kind: str) -> Any:
+    """Examine without searches, open the finding of a kind about something, and return its pane."""
+    console.open("doctor")
+    console.page.get_by_label("search for each tool").uncheck()
+    console.page.get_by_role("button", name="Examine").click()
+    console.page.get_by_text(HELP).wait_for()
+    console.page.get_by_label("Filter findings").fill(about)
+    console.page.get_by_label("Kind", exact=True).select_option(kind)
+    console.row(about).first.click()
+    return console.page.locator(".detail")
+
+
+def test_a_description_is_mended_where_its_finding_stands_and_taken_back(console: Console, axe: str) -> None:
+    console.server.put({"server": "mended", "name": "fold_paper_crane", "description": "TODO"})
+    pane = _examined(console, "mended", "description_empty")
+    text = pane.get_by_label("Description of fold_paper_crane")
+    text.wait_for()
+    assert text.input_value() == "TODO"
+    assert "change it at its source" in pane.inner_text()
+    assert grave(console, axe) == []
+
+    text.fill("Fold a crane out of a square of paper.")
+    pane.get_by_role("button", name="Save description").click()
+    console.row("✓ mended").wait_for()
+    pane.get_by_text("✓ description changed").wait_for()
+    assert "1 mended" in console.page.get_by_role("status").first.inner_text()
+    # Who uses keys alone goes on where the field is.
+    assert console.page.evaluate("document.querySelector('.detail').contains(document.activeElement)")
+
+    console.page.get_by_role("button", name="Undo").click()
+    console.page.get_by_text("description as it was before").wait_for()
+    console.row("✓ mended").wait_for(state="detached")
+    field = pane.get_by_label("Description of fold_paper_crane")
+    eventually(lambda: field.input_value() == "TODO", "the text before is read again")
+    assert console.complaints == []
+
+
+def test_what_somebody_else_wrote_meanwhile_is_not_written_over_unseen(console: Console) -> None:
+    console.server.put({"server": "raced", "name": "whittle_spoon", "description": "TODO"})
+    pane = _examined(console, "raced", "description_empty")
+    text = pane.get_by_label("Description of whittle_spoon")
+    text.fill("Mine.")
+    console.server.put({"server": "raced", "name": "whittle_spoon", "description": "Theirs."})
+    pane.get_by_role("button", name="Save description").click()
+    console.page.locator(".problem").filter(has_text="it is now: Theirs.").wait_for()
+    assert text.input_value() == "Mine."
+    console.page.get_by_role("button", name="Try again").click()
+    console.row("✓ mended").wait_for()
+
+
+def test_near_duplicates_stand_side_by_side_and_one_is_switched_off(console: Console, axe: str) -> None:
+    words = "Press dried wild flowers between the pages of a heavy book for several weeks."
+    console.server.put(*({"server": name, "name": "press_flowers", "description": words} for name in ("herb", "flora")))
+    pane = _examined(console, "press_flowers", "near_duplicates")
+    pane.get_by_role("heading", name="Side by side").wait_for()
+    assert pane.get_by_text(words).count() == 2
+    for width in (1280, 400):
+        console.page.set_viewport_size({"width": width, "height": 800})
+        assert console.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert grave(console, axe) == []
+    console.page.set_viewport_size({"width": 1280, "height": 800})
+
+    pane.get_by_role("button", name="Switch off flora/press_flowers").click()
+    console.row("✓ mended").wait_for()
+    assert pane.get_by_role("button", name="Switch on flora/press_flowers").evaluate(
+        "node => node === document.activeElement"
+    )
+    # Kept while another page is looked at, as is what is open.
+    console.page.get_by_role("link", name="Skills").first.click()
+    console.page.get_by_role("heading", level=1, name="Skills").wait_for()
+    console.page.go_back()
+    console.row("✓ mended").wait_for()
+    pane.get_by_text("✓ switched off").wait_for()
+    console.page.get_by_role("button", name="Switch on flora/press_flowers").click()
+    console.page.get_by_text("flora/press_flowers is on").wait_for()
+    console.row("✓ mended").wait_for(state="detached")
+
+
+def test_skills_are_mended_and_merged_in_the_finding(console: Console) -> None:
+    for name in ("kites", "kite_flying"):
+        skill = {"id": name, "name": "Kite Flying", "description": "Building and flying kites in the wind."}
+        assert console.server.http.post("/api/v1/skills", json=skill).status_code == 201
+    pane = _examined(console, "kite_flying", "skills_overlap")
+    pane.get_by_role("button", name="Edit kites").click()
+    assert pane.get_by_label("Skill that gets the tools").input_value() == "kite_flying"
+    pane.get_by_role("button", name="Merge", exact=True).click()
+    console.page.get_by_role("dialog").get_by_role("button", name="Merge", exact=True).click()
+    pane.get_by_text("✓ merged into kite_flying").wait_for()
+    console.row("✓ mended").wait_for()
+    assert not console.server.http.get("/api/v1/skills/kites").json()["is_active"]
+
+
+def test_a_dismissed_finding_is_shown_on_wish_and_comes_back_when_its_text_changed(console: Console) -> None:
+    console.server.put({"server": "oldies", "name": "count_acorns", "description": "TODO"})
+    pane = _examined(console, "oldies", "description_empty")
+    pane.get_by_label("Reason").fill("it is retired in May")
+    pane.get_by_role("button", name="Dismiss x").click()
+    console.page.get_by_text("No finding matches the filter.").wait_for()
+
+    console.page.get_by_label("State").select_option("dismissed")
+    console.row("count_acorns").click()
+    pane.get_by_text("it is retired in May").wait_for()
+    pane.get_by_role("button", name="Take it back").click()
+    console.page.locator("#notices p").filter(has_text="Taken back").get_by_role("button", name="Undo").click()
+    pane.get_by_text("it is retired in May").wait_for()
+
+    # Examined again it is dismissed still, until the text is another one.
+    assert _found_again(console) == 0
+    console.server.put({"server": "oldies", "name": "count_acorns", "description": "N/A"})
+    assert _found_again(console) == 1
+
+
+def _found_again(console: Console) -> int:
+    """Examine in a page that was loaded anew; return how many findings are shown of a tool without a text."""
+    console.open("doctor")
+    console.page.reload()
+    console.page.get_by_label("search for each tool").uncheck()
+    console.page.get_by_role("button", name="Examine").click()
+    console.page.get_by_text(HELP).wait_for()
+    console.page.get_by_label("Filter findings").fill("count_acorns")
+    console.page.get_by_label("Kind", exact=True).select_option("description_empty")
+    console.page.get_by_label("State").select_option("")
+    count: int = console.row("count_acorns").count()
+    return count

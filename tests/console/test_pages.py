@@ -24,12 +24,13 @@ PAGES = {
     "learning": ("Learning", "wash the dog"),
     "log": ("Log", "event"),
     "changes": ("Changes", "Adds numbers, all that there are."),
+    "evaluation": ("Evaluation", "request"),
 }
 """Where each page is, its title, and what it shows of the examples."""
 
 LETTERS = {
     "c": "Catalogue", "k": "Skills", "u": "Suggestions", "m": "Map", "d": "Doctor", "h": "Health", "l": "Learning",
-    "t": "Log", "a": "Changes", "s": "Search",
+    "t": "Log", "e": "Evaluation", "a": "Changes", "s": "Search",
 }  # fmt: skip
 """What follows g, and the title of the page that it leads to."""
 
@@ -44,6 +45,7 @@ IN_CATALOGUES = {
     "Learning": "Nothing was learned yet",
     "Log": "event",
     "Changes": "No changed definition waits.",
+    "Evaluation": "request",
 }
 
 

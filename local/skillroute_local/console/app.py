@@ -20,8 +20,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from skillroute_local.console import catalogue, changes, doctor, events, palette, skills, suggestions
+from skillroute_local.console import catalogue, changes, events, palette, skills, suggestions
 from skillroute_local.console.actions import Action
+from skillroute_local.console.doctor import doctor_actions
+from skillroute_local.console.evaluation import evaluation_actions
 from skillroute_local.console.health import health_actions
 from skillroute_local.console.judgements import JudgementFiles
 from skillroute_local.console.learning import learning_actions
@@ -89,7 +91,8 @@ def console_app(
         skills.actions,
         suggestions.actions,
         map_actions(lend),
-        doctor.actions,
+        doctor_actions(marks),
+        evaluation_actions(marks),
         health_actions(lend),
         learning_actions(marks),
         log_actions(),

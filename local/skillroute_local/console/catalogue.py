@@ -13,6 +13,7 @@ from skillroute_local.console.problems import Stale
 
 _PAGE = 1000
 _SHOWN = 240
+_CHANGED = 500
 
 actions = Actions("catalogue")
 
@@ -30,6 +31,21 @@ async def tool(client: AsyncSkillroute, tool_id: int) -> dict[str, Any]:
     """Return a tool whole, with its skills."""
     found, skills = await asyncio.gather(client.tools.get(tool_id), client.tools.skills(tool_id))
     return {"tool": found.model_dump(mode="json"), "skills": [skill.model_dump(mode="json") for skill in skills]}
+
+
+@actions.action
+async def describe(client: AsyncSkillroute, tool_id: int, text: str, seen: str) -> dict[str, Any]:
+    """Write a tool's description over, where it has that still that the page has `seen`.
+
+    Who writes it approves it, but for a definition that waits: with its text everything else of it would be approved.
+    """
+    found = await client.tools.get(tool_id)
+    if found.description != seen:
+        raise Stale(f"the tool's description was changed meanwhile; it is now: {found.description}", found.description)
+    is_approved = not (found.is_quarantined or await _waits(client, tool_id))
+    body = found.model_dump(mode="json", by_alias=True, exclude_unset=True) | {"description": text}
+    changed = await client.tools.put_one(tool_id, body, if_match=found.etag, approve=is_approved)
+    return changed.model_dump(mode="json")
 
 
 @actions.action
@@ -91,6 +107,11 @@ async def switch_named(client: AsyncSkillroute, name: str, on: bool) -> dict[str
         raise Stale(f"{name} cannot be registered by this name: give its tools the path of their server", None)
     [written] = (await client.servers.put([server])).results
     return _server(await client.servers.get(cast(int, written.id)))
+
+
+async def _waits(client: AsyncSkillroute, tool_id: int) -> bool:
+    """Return whether a tool's definition is not as it was approved."""
+    return any([changed.id == tool_id async for changed in client.trust.changed(limit=_CHANGED)])
 
 
 def _row(found: Tool) -> dict[str, Any]:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import tempfile
+from collections import defaultdict
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal, TypeAlias
 
+from skillroute_local.console.json_lines import JsonLines
 from skillroute_local.console.problems import Problem, Refused
 
 Wanted: TypeAlias = Literal["any", "all"]
@@ -38,10 +39,16 @@ class JudgementFiles:
     ----------
     path : Path
         Of callers without an organisation. Those of an organisation lie next to it.
+
+    Attributes
+    ----------
+    turns : mapping of str to Lock
+        By the name of a file: who writes it reads it first, and nobody waits for another organisation's.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.turns: dict[str, Lock] = defaultdict(Lock)
 
     def of(self, org_id: str | None) -> JudgementFile:
         """Return the file of an organisation, of none with None."""
@@ -53,7 +60,7 @@ class JudgementFiles:
         return JudgementFile(self._path.with_name(f"{self._path.stem}.{readable}.{digest}{self._path.suffix}"))
 
 
-class JudgementFile:
+class JudgementFile(JsonLines):
     """A file of judged requests.
 
     Parameters
@@ -62,21 +69,18 @@ class JudgementFile:
         Made with the first judgement.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
     def of(self, query: str) -> dict[str, Any] | None:
         """Return the judged request of this text, the last one; None where there is none."""
-        found = [value for _, value in self._lines() if value is not None and value.get("query") == query]
+        found = [value for _, value in self.lines() if value is not None and value.get("query") == query]
         return found[-1] if found else None
 
     def count(self) -> int:
         """Return how many requests the file has."""
-        return sum(value is not None for _, value in self._lines())
+        return sum(value is not None for _, value in self.lines())
 
     def text(self) -> str:
         """Return the file as it stands."""
-        return "".join(f"{line}\n" for line, _ in self._lines())
+        return "".join(f"{line}\n" for line, _ in self.lines())
 
     def write(self, query: str, right: list[str], wrong: list[str], wanted: Wanted | None = None) -> None:
         """Write the judgement of a request in the place of the one that it has, or at the end.
@@ -92,7 +96,7 @@ class JudgementFile:
             ``any``: one of the tools in `right` is enough. ``all``: each is a need of its own. None leaves needs that
             the line has as people divided them, with what is new in the first.
         """
-        lines = self._lines()
+        lines = self.lines()
         places = [at for at, (_, value) in enumerate(lines) if value is not None and value.get("query") == query]
         if not places and len(lines) >= MAX_REQUESTS:
             raise TooMany(self.path.name)
@@ -106,7 +110,7 @@ class JudgementFile:
 
     def add(self, query: str, right: list[str], *, source: str) -> None:
         """Write a judgement of which one tool is enough at the end, where the request has none."""
-        lines = self._lines()
+        lines = self.lines()
         if any(value is not None and value.get("query") == query for _, value in lines):
             return
         if len(lines) >= MAX_REQUESTS:
@@ -115,52 +119,59 @@ class JudgementFile:
             [text for text, _ in lines], None, {"query": query, "needs": [right] if right else [], "source": source}
         )
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the judged requests, of those that are there several times the last."""
+        return list({value["query"]: value for value in self.values() if isinstance(value.get("query"), str)}.values())
+
+    def put(self, query: str, needs: list[list[str]], wrong: list[str], *, was: str | None = None) -> None:
+        """Write what a request needs, and leave its other fields; with `was` it had that text before."""
+        lines = self.lines()
+        places = [
+            at for at, (_, value) in enumerate(lines) if value is not None and value.get("query") == (was or query)
+        ]
+        if not places and len(lines) >= MAX_REQUESTS:
+            raise TooMany(self.path.name)
+        judged = dict((lines[places[-1]][1] if places else None) or {}) | {"query": query, "needs": needs}
+        judged.pop("wrong", None)
+        if wrong:
+            judged["wrong"] = wrong
+        self._store([text for text, _ in lines], places[-1] if places else None, judged)
+
+    def append(self, values: list[dict[str, Any]]) -> None:
+        """Write lines that were taken out at the end again."""
+        lines = [text for text, _ in self.lines()]
+        if len(lines) + len(values) > MAX_REQUESTS:
+            raise TooMany(self.path.name)
+        self.replace([*lines, *(json.dumps(value, ensure_ascii=False) for value in values)])
+
     def queries(self) -> set[str]:
         """Return the requests that are judged."""
-        return {str(value.get("query")) for _, value in self._lines() if value is not None}
+        return {str(value.get("query")) for _, value in self.lines() if value is not None}
 
     def rejected(self) -> dict[str, Any]:
         """Return the needs that were rejected, by their request."""
-        return {str(value.get("query")): value.get("needs") for _, value in self._rejections()._lines() if value}
+        return {str(value.get("query")): value.get("needs") for _, value in self._rejections().lines() if value}
 
     def reject(self, query: str, needs: list[list[str]]) -> None:
         """Remember that a request does not have these needs: the last of each request, the newest of them all."""
         rejections = self._rejections()
         line = json.dumps({"query": query, "needs": needs}, ensure_ascii=False)
-        kept = [text for text, value in rejections._lines() if value is not None and value.get("query") != query]
-        rejections._replace([*kept, line][-MAX_REQUESTS:])
+        kept = [text for text, value in rejections.lines() if value is not None and value.get("query") != query]
+        rejections.replace([*kept, line][-MAX_REQUESTS:])
 
-    def _rejections(self) -> JudgementFile:
-        return JudgementFile(self.path.with_name(f"{self.path.stem}.rejected{self.path.suffix}"))
+    def _rejections(self) -> JsonLines:
+        return self.next_to("rejected")
 
     def forget(self, query: str) -> None:
         """Take the lines of a request out."""
-        lines = self._lines()
+        lines = self.lines()
         kept = [text for text, value in lines if value is None or value.get("query") != query]
         if len(kept) < len(lines):
-            self._replace(kept)
+            self.replace(kept)
 
     def _store(self, lines: list[str], place: int | None, judged: dict[str, Any]) -> None:
         line = json.dumps(judged, ensure_ascii=False)
-        self._replace([*lines, line] if place is None else [*lines[:place], line, *lines[place + 1 :]])
-
-    def _lines(self) -> list[tuple[str, dict[str, Any] | None]]:
-        """Return each line with its value; None for one that is no object: it is left as it stands."""
-        if not self.path.exists():
-            return []
-        return [(line, _value(line)) for line in self.path.read_text("utf-8").splitlines()]
-
-    def _replace(self, lines: list[str]) -> None:
-        # Whole or not at all: people have worked on this file.
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, draft = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.writelines(f"{line}\n" for line in lines)
-            Path(draft).replace(self.path)
-        except BaseException:
-            Path(draft).unlink()
-            raise
+        self.replace([*lines, line] if place is None else [*lines[:place], line, *lines[place + 1 :]])
 
 
 def _needs(before: Any, right: list[str], wanted: Wanted | None) -> list[list[str]]:
@@ -177,11 +188,3 @@ def _needs(before: Any, right: list[str], wanted: Wanted | None) -> list[list[st
     if new:
         kept = [[*kept[0], *new], *kept[1:]] if kept else [new]
     return [need for need in kept if need]
-
-
-def _value(line: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(line)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None

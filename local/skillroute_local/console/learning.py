@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from threading import Lock
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -27,7 +26,6 @@ Days = Annotated[int, Field(ge=1, le=400)]
 def learning_actions(files: JudgementFiles) -> Actions:
     """Return the actions of the page; what is accepted goes into the file of the caller's organisation."""
     actions = Actions("learning")
-    turn = Lock()
 
     @actions.action
     async def judged(client: AsyncSkillroute, days: Days = 30) -> dict[str, Any]:
@@ -58,7 +56,7 @@ def learning_actions(files: JudgementFiles) -> Actions:
         file: JudgementFile = files.of(await organisation_of(client, "skills"))
 
         def in_turn() -> dict[str, Any]:
-            with turn:
+            with files.turns[file.path.name]:
                 does(file)
             return {"name": file.path.name}
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Callable
-from threading import Lock
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -24,13 +22,12 @@ Outcomes = Annotated[list[dict[str, Any]], Field(min_length=1, max_length=500)]
 def search_actions(files: JudgementFiles) -> Actions:
     """Return the actions of the page; judgements go into the file of the caller's organisation."""
     actions = Actions("search")
-    turns: dict[str, Lock] = defaultdict(Lock)  # by file: nobody waits for another organisation's
 
     async def work(
         client: AsyncSkillroute, scope: Literal["search", "skills"], does: Callable[[JudgementFile], None], query: str
     ) -> dict[str, Any]:
         file = files.of(await organisation_of(client, scope))
-        turn = turns[file.path.name]
+        turn = files.turns[file.path.name]
 
         def in_turn() -> dict[str, Any]:
             with turn:

@@ -15,7 +15,7 @@ export function hueOf(id) {
   return hue;
 }
 
-/** A skill as a chip in its colour; the primary one of a tool is told by a line as well. */
+/** A skill as a chip in its colour; the primary one of a tool has a line as well. */
 export function skillChip(id, { text = id, isPrimary = false, isLink = true } = {}) {
   const names = { class: isPrimary ? "chip skill first" : "chip skill", title: isPrimary ? `${id}, the primary skill` : id };
   const chip = isLink ? h("a", { ...names, href: `#/skills?skill=${encodeURIComponent(id)}` }, text) : h("span", names, text);

@@ -16,6 +16,7 @@ const GROUPS = [
   ]],
   ["Quality", [
     { id: "doctor", title: "Doctor", key: "d", load: () => import("./page_doctor.js") },
+    { id: "evaluation", title: "Evaluation", key: "e", load: () => import("./page_evaluation.js") },
     { id: "learning", title: "Learning", key: "l", load: () => import("./page_learning.js") },
   ]],
   ["Operation", [

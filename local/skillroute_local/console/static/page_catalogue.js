@@ -1,17 +1,14 @@
 // Catalogue: all tools and servers in one filter, a tool whole, its skills by hand, on and off.
 import { act } from "./calls.js";
-import { bar, fill, h, later, plural, select, when } from "./dom.js";
-import { KEPT, draft, dropDraft, editorDraft, keepDraft, unsaved } from "./drafts.js";
+import { fill, h, later, plural, select, when } from "./dom.js";
+import { unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { say, showProblem } from "./notices.js";
-import { forgetSkills, skillInput } from "./skill_choice.js";
 import { requestEditor, requestsOf } from "./tool_requests.js";
+import { toolSkills, unsavedSkills } from "./tool_skills.js";
 
 const ANY = ["", "all servers"];
 const STATES = [["", "on and off"], ["on", "on"], ["off", "off"], ["bare", "without a skill"]];
-const draftOf = (id) => `skills-of/${id}`;
-const addingTo = (id) => `skill-to-add/${id}`;
-const SOURCES = { llm_auto: "a language model", similarity: "similarity", human_manual: "a person", human_override: "a person, over a classifier" };
 
 export function make({ options, remember }) {
   let tools = [];
@@ -27,7 +24,7 @@ export function make({ options, remember }) {
   const toolList = new List({
     label: "Tools", key: (tool) => tool.id,
     row: (tool) => [
-      h("span", {}, h("span", { class: tool.is_active ? "code" : "code off" }, tool.name), " ", unsaved(draftOf(tool.id)) || unsaved(addingTo(tool.id)) || unsaved(requestsOf(tool.id))), h("span", { class: "muted" }, tool.server),
+      h("span", {}, h("span", { class: tool.is_active ? "code" : "code off" }, tool.name), " ", unsavedSkills(tool.id) || unsaved(requestsOf(tool.id))), h("span", { class: "muted" }, tool.server),
       h("span", {}, tool.skill_ids.join(", ") || "–"), h("span", { class: "muted" }, tool.description)],
     chosen: (tool) => { split.reading(tool.id, tool.name); readSoon(tool.id); }, open: () => split.open(), none: () => split.nothing(),
     empty: [h("p", {}, "No tools yet."), h("p", {}, "Import some: `skillroute import mcp.json`, or PUT /api/v1/tools.")],
@@ -208,7 +205,7 @@ export function make({ options, remember }) {
       h("p", { class: "lead" }, tool.description || h("span", { class: "muted" }, "It has no description.")),
       h("p", { class: "actions" }, h("button", { type: "button", onclick: () => switchTool(tool, changed) }, tool.is_switched_off ? "Switch on" : "Switch off"),
         tool.tags.map((tag) => h("span", { class: "chip" }, `#${tag}`))),
-      skillEditor(tool, skills, changed),
+      toolSkills(tool, skills, (found) => { changed({ skill_ids: found.skills.map((skill) => skill.skill_id) }); drawTool(found); }),
       tool.type === "tool" && requestEditor(tool, () => showTool(tool.id)),
       h("h3", {}, "Arguments"), args(tool.input_schema),
       tool.annotations && [h("h3", {}, "Annotations"), json(tool.annotations, "Annotations")],
@@ -225,89 +222,6 @@ export function make({ options, remember }) {
     } catch (error) {
       showProblem(error, `${tool.name} was not switched`, () => switchTool(tool, changed));
     }
-  }
-
-  function skillEditor(tool, skills, changed) {
-    const name = draftOf(tool.id);
-    const now = skills.map((skill) => skill.skill_id);
-    // A draft goes on from what was seen when it was begun: what others changed since is told, not written over.
-    let { wanted, seen } = draft(name) ?? { wanted: [...now], seen: now };
-    if (draft(name) && String(wanted) === String(now)) dropDraft(name); // somebody else did the same
-    const chips = h("div", { class: "chips" });
-    const saving = h("div", {});
-    const adding = skillInput("Skill to add", {
-      placeholder: "add a skill", onenter: () => add(),
-      unfit: (skill) => (wanted.includes(skill.id) ? `${tool.name} has the skill ${skill.id} already.` : null),
-    });
-    const typed = editorDraft(addingTo(tool.id), { skill: adding.input }, { skill: "" }, { typed: () => draw() });
-    const add = async () => {
-      const text = adding.input.value;
-      const skill = await adding.resolve();
-      if (!skill) return false;
-      if (adding.input.value === text) { adding.input.value = ""; typed.drop(); }
-      if (!wanted.includes(skill.id)) change([...wanted, skill.id]);
-      return true;
-    };
-    const change = (value) => {
-      wanted = value;
-      if (String(wanted) === String(now)) dropDraft(name); else keepDraft(name, { wanted, seen });
-      draw();
-    };
-    const row = h("span", { class: "inline" });
-    const draw = () => {
-      const isChanged = String(wanted) !== String(now);
-      fill(row, wanted.map((id, at) => h("span", { class: at === 0 ? "chip first" : "chip" }, id,
-        at > 0 && h("button", { type: "button", "aria-label": `Make ${id} the primary skill`, title: "make it the primary skill", onclick: () => change([id, ...wanted.filter((one) => one !== id)]) }, "↑"),
-        h("button", { type: "button", "aria-label": `Remove ${id}`, title: "remove it", onclick: () => change(wanted.filter((one) => one !== id)) }, "×"))),
-      wanted.length === 0 && h("span", { class: "muted" }, "none"));
-      const isTyped = adding.input.value.trim() !== "";
-      fill(saving, (isChanged || isTyped) && [h("p", { class: "actions" },
-        h("button", { type: "button", class: "main", onclick: () => store() }, "Save skills"),
-        h("button", { type: "button", onclick: () => { adding.input.value = ""; typed.drop(); seen = now; change([...now]); } }, "Discard changes")),
-      h("p", { class: "muted" }, KEPT)]);
-    };
-    const store = async (from) => {
-      // What stands in the field was typed to be saved, too; one that is no skill is refused there.
-      if (adding.input.value.trim() && !(await add())) return;
-      const sent = wanted;
-      try {
-        await act("catalogue/assign", { tool_id: tool.id, skill_ids: sent, seen: from ?? seen });
-        say(`${tool.name}: skills saved`);
-        const kept = draft(name)?.wanted ?? sent; // it may have been changed while it was sent
-        if (String(kept) === String(sent)) dropDraft(name); else keepDraft(name, { wanted: kept, seen: sent });
-        await done();
-      } catch (error) {
-        // What is there now was read by the error; saving again is then a decision with open eyes.
-        showProblem(error, `The skills of ${tool.name} were not saved`, () => store(error.now));
-      }
-    };
-    const classify = async (force) => {
-      if (draft(name)) return say(`The skills of ${tool.name} are changed and not saved: save or discard these changes first.`, { forMs: 12000 });
-      try {
-        const answer = await act("catalogue/classify", { tool_id: tool.id, force });
-        if (/skipped|kept|human/.test(answer.decision) && !force) {
-          return say(`A person decided on the skills of ${tool.name}: they stay.`, { action: "Classify anyway", run: () => classify(true), forMs: 12000 });
-        }
-        say(`${tool.name}: ${answer.decision.replaceAll("_", " ")}`);
-        await done();
-      } catch (error) {
-        showProblem(error, `${tool.name} was not classified`, () => classify(force));
-      }
-      return undefined;
-    };
-    const done = async () => {
-      forgetSkills();
-      try {
-        const found = await act("catalogue/tool", { tool_id: tool.id });
-        changed({ skill_ids: found.skills.map((skill) => skill.skill_id) });
-        drawTool(found);
-      } catch (error) {
-        showProblem(error, `${tool.name} cannot be read again`, done); // the earlier message stays true
-      }
-    };
-    draw();
-    fill(chips, row, adding.element, h("button", { type: "button", onclick: add }, "Add"), h("button", { type: "button", onclick: () => classify(false) }, "Classify again"));
-    return h("div", {}, h("h3", {}, `Skills of ${tool.name}, the first one is the primary skill`), chips, saving, history(skills));
   }
 
   function showServer(one) {
@@ -351,15 +265,6 @@ export function make({ options, remember }) {
       s: { says: "show servers", run: () => { show("servers"); if (!serverList.current) serverList.choose(0); } },
     },
   };
-}
-
-function history(skills) {
-  if (!skills.length) return h("p", { class: "muted" }, "This tool has no skill.");
-  return h("table", {}, h("thead", {}, h("tr", {}, ["Skill", "Confidence", "By, when and why"].map((name) => h("th", {}, name)))),
-    h("tbody", {}, skills.map((skill) => h("tr", {},
-      h("td", {}, h("a", { href: `#/skills?skill=${skill.skill_id}`, class: skill.is_active ? "" : "off" }, skill.skill_name)),
-      h("td", {}, bar(skill.confidence)),
-      h("td", {}, SOURCES[skill.source] ?? skill.source, ", ", when(skill.assigned_at), skill.reasoning && h("p", { class: "muted" }, skill.reasoning))))));
 }
 
 /** The arguments that a JSON Schema names, one a row; its properties alone, not what refers elsewhere. */

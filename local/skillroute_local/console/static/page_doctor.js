@@ -1,27 +1,42 @@
-// Doctor: what makes tools hard to find, the heaviest first, with what would help.
-import { Problem, events } from "./calls.js";
-import { fill, h, plural, select } from "./dom.js";
+// Doctor: what makes tools hard to find, the heaviest first, with what would help, to be mended where it stands.
+import { Problem, act, events } from "./calls.js";
+import { Mends, mending, more, titleOf, toolLink } from "./doctor_mending.js";
+import { fill, h, plural, select, when } from "./dom.js";
+import { editorDraft } from "./drafts.js";
 import { List, Split } from "./list.js";
-import { showProblem } from "./notices.js";
+import { say, showProblem } from "./notices.js";
 
 const SHOWN = 200;
+const STATES = [["", "not dismissed"], ["open", "to mend"], ["mended", "mended"], ["dismissed", "dismissed"]];
 const words = (code) => code.replaceAll("_", " ");
-const titleOf = (tool) => (tool.server ? `${tool.server}/${tool.name}` : tool.name);
-const keyOf = (finding) => [finding.code, ...finding.tools.map((tool) => tool.tool_id), ...finding.skills].join(" ");
 const subjectOf = (finding) => {
-  const names = [...finding.skills, ...finding.tools.map(titleOf)];
+  const names = [...finding.skills, ...finding.tools.map(titleOf), ...finding.agent_skills];
   return names.length > 1 ? `${names[0]} and ${names.length - 1} more` : names[0] ?? "";
 };
 
-// Outlives the page: an examination goes on while others are looked at, and its report stays.
+// Outlives the page: an examination goes on while others are looked at, and its report stays, with what was mended.
 let report = null;
+let mends = new Mends();
+let dismissed = new Map(); // by the ids of findings
 let running = null; // { doing, done, total, stop }
 let drawn = () => {};
 document.addEventListener("token", () => { // what another caller may see is no business of this one
   running?.stop();
   report = null;
+  dismissed = new Map();
   drawn();
 });
+
+const stateOf = (finding) => (dismissed.has(finding.id) ? "dismissed" : mends.isMended(finding) ? "mended" : "open");
+const know = (rows) => { dismissed = new Map(rows.map((row) => [row.id, row])); };
+
+async function readDismissed() {
+  try {
+    know(await act("doctor/dismissed"));
+  } catch (error) {
+    showProblem(error, "Which findings were dismissed cannot be read", () => readDismissed().then(() => drawn()));
+  }
+}
 
 async function examine(search) {
   const controller = new AbortController();
@@ -32,8 +47,12 @@ async function examine(search) {
   try {
     for await (const event of events("doctor/examine", { search }, { signal: controller.signal })) {
       if (running !== mine) return;
-      if (event.report) report = { ...event.report, at: new Date() };
-      else Object.assign(mine, event);
+      if (event.report) {
+        await readDismissed();
+        if (running !== mine) return;
+        report = { ...event.report, at: new Date() };
+        mends = new Mends();
+      } else Object.assign(mine, event);
       mine.ended = "report" in event;
       drawn();
     }
@@ -48,26 +67,35 @@ async function examine(search) {
 
 export function make({ options, remember }) {
   const list = new List({
-    label: "Findings", key: keyOf,
+    label: "Findings", key: (finding) => finding.id,
     row: (finding) => [
       h("span", { class: "num" }, finding.weight), h("span", {}, words(finding.code)),
-      h("span", { class: "code" }, subjectOf(finding)), h("span", { class: "muted" }, finding.reason)],
-    chosen: show, open: () => split.open(),
+      h("span", { class: "code" }, subjectOf(finding)), h("span", { class: "muted" }, mark(finding), finding.reason)],
+    chosen: show, open: () => split.open(), none: () => { split.of = null; split.show(); },
   });
   list.element.classList.add("finding-row");
   const split = new Split(list, "The finding");
   const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter findings",
-    placeholder: "Filter by tool, server, skill or reason", oninput: () => filter() });
-  const code = select([["", "all kinds"]], "", () => filter());
+    placeholder: "Filter by tool, server, skill or reason", oninput: () => filter({ first: true }) });
+  list.openedFrom(search);
+  const code = select([["", "all kinds"]], "", () => filter({ first: true }));
   code.setAttribute("aria-label", "Kind");
+  const state = select(STATES, options.get("state"), () => filter({ first: true }));
+  state.setAttribute("aria-label", "State");
   const deep = h("input", { type: "checkbox", checked: true, id: "doctor-search" });
   const button = h("button", { type: "button", class: "main", onclick: toggle });
   const count = h("span", { class: "count" });
-  const state = h("div", {});
+  const says = h("div", {});
   let progress = null; // stays in its place while it moves on, or a reader of screens would begin anew
   const element = h("div", { class: "stack" },
-    h("div", { class: "tools" }, search, code, h("span", { class: "inline" }, deep, h("label", { for: deep.id }, "search for each tool")), button, count),
-    state, split.element);
+    h("div", { class: "tools" }, search, code, state,
+      h("span", { class: "inline" }, deep, h("label", { for: deep.id }, "search for each tool")), button, count),
+    says, split.element);
+
+  function mark(finding) {
+    const is = stateOf(finding);
+    return is !== "open" && [h("span", { class: is === "mended" ? "state ok" : "state so" }, is === "mended" ? "✓ mended" : "– dismissed"), " "];
+  }
 
   function toggle() {
     if (running) running.stop();
@@ -77,10 +105,11 @@ export function make({ options, remember }) {
   function draw() {
     fill(button, running ? "Stop " : "Examine ", h("kbd", {}, "r"));
     drawProgress();
-    code.disabled = search.disabled = report === null;
+    code.disabled = state.disabled = search.disabled = report === null;
     if (report === null) {
+      list.expect(undefined);
       list.show([], running ? "The findings come at the end." : [
-        h("p", {}, "The doctor looks for problems that make tools hard to find: empty, similar and overlong descriptions, uninformative names, near-duplicates, gaps in skills. It changes nothing."),
+        h("p", {}, "The doctor looks for problems that make tools hard to find: empty, similar and overlong descriptions, uninformative names, near-duplicates, gaps in skills. It changes nothing itself: each finding says what would help, with the fields to do it."),
         h("p", {}, "Searching for each tool by its own description takes a minute for a thousand tools, and lists the tools that no search finds."),
       ]);
       split.show();
@@ -97,12 +126,12 @@ export function make({ options, remember }) {
   function drawProgress() {
     if (!running) {
       progress = null;
-      fill(state, report && summary());
+      fill(says, report && summary());
       return;
     }
     if (!progress) {
       progress = h("progress", { "aria-label": "Examined" });
-      fill(state, h("p", { class: "inline" }, progress, h("span", { class: "muted" })));
+      fill(says, h("p", { class: "inline" }, progress, h("span", { class: "muted" })));
     }
     const { doing, done, total } = running;
     if (total) { progress.max = total; progress.value = done; } else progress.removeAttribute("value");
@@ -111,43 +140,109 @@ export function make({ options, remember }) {
 
   function summary() {
     const { checked, findings, not_asked: notAsked, at } = report;
+    const counted = (wanted) => findings.filter((finding) => stateOf(finding) === wanted).length;
+    const done = [["mended", counted("mended")], ["dismissed", counted("dismissed")]].filter(([, number]) => number)
+      .map(([name, number]) => `, ${number} ${name}`).join("");
     const searches = checked.searches ? `${plural(checked.searches, "tool")} searched for` : "no searches";
     return [
-      h("p", { class: "muted", role: "status" }, `${plural(findings.length, "finding")} in ${plural(checked.tools, "tool")} and ${plural(checked.skills, "skill")}, ${searches}, at ${at.toTimeString().slice(0, 5)}.`),
+      h("p", { class: "muted", role: "status" }, `${plural(findings.length, "finding")} in ${plural(checked.tools, "tool")} and ${plural(checked.skills, "skill")}, ${searches}, at ${at.toTimeString().slice(0, 5)}${done}.`),
       notAsked.length > 0 && h("details", { class: "note" }, h("summary", {}, `${plural(notAsked.length, "tool")} could not be searched for: their findability is unknown.`),
-        h("ul", { class: "plain" }, notAsked.slice(0, SHOWN).map((tool) => h("li", {}, link(tool), `: ${tool.reason}`)), more(notAsked)))];
+        h("ul", { class: "plain" }, notAsked.slice(0, SHOWN).map((tool) => h("li", {}, toolLink(tool), `: ${tool.reason}`)), more(notAsked)))];
   }
 
-  function filter() {
+  function filter(how) {
     const given = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const text = (found) => [words(found.code), found.reason, ...found.skills, ...found.agent_skills, ...found.tools.map(titleOf)].join(" ").toLowerCase();
-    const rows = report.findings.filter((found) => (!code.value || found.code === code.value) && given.every((word) => text(found).includes(word)));
-    list.show(rows, report.findings.length ? "No finding matches the filter." : "No problem was found.");
+    const text = (found) => [words(found.code), found.reason, ...found.skills, ...found.agent_skills, ...found.tools.map(titleOf)]
+      .join(" ").toLowerCase();
+    const fits = (found) => { const is = stateOf(found); return state.value ? is === state.value : is !== "dismissed"; };
+    const rows = report.findings.filter((found) =>
+      (!code.value || found.code === code.value) && fits(found) && given.every((word) => text(found).includes(word)));
+    const wanted = options.get("finding");
+    options.delete("finding");
+    if (wanted && rows.some((row) => row.id === wanted)) list.expect(wanted);
+    list.show(rows, report.findings.length ? "No finding matches the filter." : "No problem was found.", how);
     fill(count, rows.length === report.findings.length ? plural(rows.length, "finding") : `${rows.length} of ${plural(report.findings.length, "finding")}`);
-    remember("doctor", { code: code.value });
-    if (!list.current && !list.choose(0)) split.show();
+    if (wanted && list.current?.id === wanted) show(list.current);
+    else if (!list.current && !list.choose(0)) split.show();
+    recall();
+  }
+
+  const recall = () => remember("doctor", { code: code.value, state: state.value, finding: list.current?.id });
+
+  function changed() {
+    if (!report) return;
+    if (!running) fill(says, summary());
+    filter();
   }
 
   function show(finding) {
+    const isFocused = split.detail.contains(document.activeElement);
+    const is = dismissed.get(finding.id);
+    split.of = finding.id;
     split.show(
       h("h2", {}, words(finding.code)),
       h("p", { class: "muted" }, `severity ${finding.weight} of 100`),
       h("p", { class: "lead" }, finding.reason),
       h("h3", {}, "How to fix it"), h("p", { class: "lead" }, finding.help),
-      finding.tools.length > 0 && [h("h3", {}, plural(finding.tools.length, "tool")),
-        h("ul", { class: "plain" }, finding.tools.slice(0, SHOWN).map((tool) => h("li", {}, link(tool))), more(finding.tools))],
-      finding.skills.length > 0 && [h("h3", {}, plural(finding.skills.length, "skill")),
-        h("ul", { class: "plain" }, finding.skills.map((id) => h("li", {}, h("a", { href: `#/skills?skill=${encodeURIComponent(id)}` }, id))))],
-      finding.agent_skills.length > 0 && [h("h3", {}, plural(finding.agent_skills.length, "Agent Skill")),
-        h("ul", { class: "plain" }, finding.agent_skills.slice(0, SHOWN).map((path) => h("li", { class: "code" }, path)), more(finding.agent_skills))]);
+      mending(finding, mends, changed),
+      h("h3", {}, "Not a problem here?"), is ? takingBack(finding, is) : dismissing(finding));
+    if (isFocused && !split.detail.contains(document.activeElement)) split.detail.focus();
+    recall();
   }
 
-  const link = (tool) => h("a", { class: "code", href: `#/catalogue?tool=${tool.tool_id}` }, titleOf(tool));
-  const more = (all) => all.length > SHOWN && h("li", { class: "muted" }, `and ${all.length - SHOWN} more: \`skillroute doctor --json\` names all`);
+  function dismissing(finding) {
+    const reason = h("input", { "aria-label": "Reason", placeholder: "why, if you like", maxlength: "1000" });
+    const typing = editorDraft(`dismiss/${finding.id}`, { reason }, { reason: "" });
+    const send = () => dismiss(finding, reason.value, typing);
+    return h("form", { class: "actions", onsubmit: (event) => { event.preventDefault(); send(); } }, reason,
+      h("button", { type: "submit" }, "Dismiss ", h("kbd", {}, "x")),
+      h("small", {}, "It comes back once the texts that it is about have changed."));
+  }
+
+  function takingBack(finding, { reason, at }) {
+    return h("div", {}, h("p", {}, "Dismissed ", when(at), reason ? `: ${reason}` : ", without a reason."),
+      h("p", { class: "actions" }, h("button", { type: "button", onclick: () => restore(finding) }, "Take it back")));
+  }
+
+  async function dismiss(finding, reason = "", typing = null) {
+    try {
+      know(await act("doctor/dismiss", { finding: finding.id, code: finding.code, about: subjectOf(finding).slice(0, 600), reason }));
+      typing?.drop();
+      say(`Dismissed: ${words(finding.code)}, ${subjectOf(finding)}`, { action: "Undo", run: () => restore(finding), forMs: 10000 });
+      again(finding);
+    } catch (error) {
+      showProblem(error, "The finding was not dismissed", () => dismiss(finding, reason, typing));
+    }
+  }
+
+  async function restore(finding) {
+    const { reason } = dismissed.get(finding.id) ?? {};
+    try {
+      know(await act("doctor/restore", { finding: finding.id }));
+      say(`Taken back: ${words(finding.code)}, ${subjectOf(finding)}`, { action: "Undo", run: () => dismiss(finding, reason), forMs: 10000 });
+      again(finding);
+    } catch (error) {
+      showProblem(error, "The finding is still dismissed", () => restore(finding));
+    }
+  }
+
+  function again(finding) {
+    drawn();
+    if (list.current?.id === finding.id) show(list.current);
+  }
+
+  function dismissHere() {
+    const finding = list.current;
+    if (finding && !dismissed.has(finding.id)) dismiss(finding, split.detail.querySelector("[aria-label=Reason]")?.value);
+  }
 
   drawn = draw;
   return {
     element, enter: draw, leave: () => { drawn = () => {}; }, list: () => list, escape: () => split.close(),
-    keys: { r: { says: "examine the catalogue, or stop", run: toggle } },
+    options: (more) => { if (more.get("finding")) list.chooseKey(more.get("finding")); },
+    keys: {
+      r: { says: "examine the catalogue, or stop", run: toggle },
+      x: { says: "dismiss the finding", run: dismissHere, isOnce: true },
+    },
   };
 }

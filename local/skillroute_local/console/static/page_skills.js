@@ -1,10 +1,11 @@
 // Skills: lists them, edits one with a version check, and lists its tools by confidence, lowest first.
 import { act } from "./calls.js";
 import { bar, field, fill, h, later, plural, refuse, select, when } from "./dom.js";
-import { KEPT, dropDraft, editorDraft, unsaved } from "./drafts.js";
+import { editorDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { say, showProblem } from "./notices.js";
-import { forgetSkills, skillInput } from "./skill_choice.js";
+import { forgetSkills } from "./skill_choice.js";
+import { mergeInto, skillEditor, unsavedSkill } from "./skill_editor.js";
 
 const ORDERS = [["name", "by name"], ["most", "most tools first"], ["fewest", "fewest tools first"], ["lately", "recently changed first"]];
 const COMPARE = {
@@ -13,15 +14,8 @@ const COMPARE = {
 };
 const STATES = [["", "on and off"], ["on", "on"], ["off", "off"], ["empty", "without tools"]];
 const SHOWN = 300;
-const asText = (skill) => ({
-  name: skill.name, description: skill.description, keywords: skill.keywords.join(", "), examples: skill.examples.join(", "),
-  parent_domain: skill.parent_domain ?? "",
-});
-const draftOf = (skill) => `skill/${skill.org_id ?? ""}/${skill.id}`;
-const mergeOf = (skill) => `merge/${skill.org_id ?? ""}/${skill.id}`;
 const idOf = (name) => name.toLowerCase().replace(/[^a-z0-9]+/g, "_").replace(/^[^a-z]+|_$/g, "");
 const NEW = "new-skill";
-const words = (text) => text.split(",").map((word) => word.trim()).filter(Boolean);
 
 export function make({ options, remember }) {
   let skills = [];
@@ -30,7 +24,7 @@ export function make({ options, remember }) {
   const list = new List({
     label: "Skills", key: (skill) => skill.id,
     row: (skill) => [
-      h("span", {}, h("span", { class: skill.is_active ? "" : "off" }, skill.name), " ", unsaved(draftOf(skill)) || unsaved(mergeOf(skill))), h("span", { class: "num" }, skill.tool_count),
+      h("span", {}, h("span", { class: skill.is_active ? "" : "off" }, skill.name), " ", unsavedSkill(skill)), h("span", { class: "num" }, skill.tool_count),
       h("span", { class: skill.is_active ? "state ok" : "state no" }, skill.is_active ? "on" : "off"), h("span", { class: "muted" }, skill.description)],
     chosen: (skill) => { split.reading(skill.id, skill.name); readSoon(skill.id); }, open: () => split.open(), none: () => split.nothing(),
     empty: [h("p", {}, "No skills yet."), h("p", {}, "Create one here, or run `skillroute skills propose` to derive skills from the tools.")],
@@ -110,69 +104,12 @@ export function make({ options, remember }) {
       h("h2", {}, skill.name),
       h("p", { class: "muted" }, h("span", { class: "code" }, skill.id), `, ${plural(skill.tool_count, "tool")}, ${skill.is_active ? "on" : "off"}, changed `, when(skill.updated_at)),
       !skill.is_active && h("p", { class: "note" }, "This skill is off: searches do not use it."),
-      editor(skill, version),
+      skillEditor(skill, version, { changed, again: showAgain }),
       h("h3", {}, "Actions"),
       h("p", { class: "actions" },
         h("button", { type: "button", onclick: () => switchSkill(skill) }, skill.is_active ? "Switch off" : "Switch on"),
-        merging(skill)),
+        mergeInto(skill, (id) => merged(skill, id))),
       toolTable(tools));
-  }
-
-  function editor(skill, version) {
-    const before = asText(skill);
-    const inputs = {
-      name: h("input"), parent_domain: h("input"), description: h("textarea", { rows: 4 }), keywords: h("textarea", { rows: 2 }),
-      examples: h("textarea", { rows: 2 }),
-    };
-    const conflict = h("div", {});
-    const kept = h("p", { class: "muted" });
-    const save = h("button", { type: "button", class: "main", onclick: () => store(typing.version) }, "Save");
-    const reset = h("button", { type: "button", onclick: () => { typing.drop(); showAgain(skill); } }, "Discard changes");
-    let isSaving = false;
-    const typed = () => {
-      const none = Object.keys(typing.edits()).length === 0;
-      save.disabled = none || isSaving;
-      reset.disabled = none;
-      fill(kept, none ? "" : KEPT);
-    };
-    const typing = editorDraft(draftOf(skill), inputs, before, { version, typed });
-    typed();
-    async function store(known) {
-      const fields = Object.fromEntries(Object.entries(typing.edits()).map(([key, text]) =>
-        [key, key === "keywords" || key === "examples" ? words(text) : key === "parent_domain" ? text.trim() || null : text.trim()]));
-      isSaving = save.disabled = true;
-      typing.begin();
-      try {
-        const { skill: saved, version: current } = await act("skills/save", { skill_id: skill.id, fields, version: known });
-        typing.settle(current);
-        say(`${saved.name}: saved`);
-        changed(saved);
-        showAgain(saved);
-      } catch (error) {
-        typing.failed();
-        if (error.code === "version_conflict" && error.now) { compare(error.now); conflict.querySelector("button").focus(); }
-        else showProblem(error, `${skill.name} was not saved`, () => store(known));
-      } finally {
-        isSaving = false;
-        typed();
-      }
-    }
-    function compare({ skill: now, version: current }) {
-      const theirs = asText(now);
-      const rows = Object.entries(inputs).filter(([key, input]) => theirs[key] !== input.value);
-      fill(conflict, h("div", { class: "note", role: "alert" },
-        h("p", {}, h("strong", {}, "Another user has changed this skill. "), "Your changes were not saved; they are in the fields above."),
-        h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Field"), h("th", {}, "Stored value"))),
-          h("tbody", {}, rows.map(([key]) => h("tr", {}, h("td", {}, key.replace("_", " ")), h("td", {}, theirs[key] || "(nothing)"))))),
-        h("p", { class: "actions" },
-          h("button", { type: "button", onclick: () => { fill(conflict); store(current); } }, "Overwrite with my changes"),
-          h("button", { type: "button", onclick: () => { typing.drop(); changed(now); showAgain(now); } }, "Discard my changes"))));
-    }
-    if (typing.isOld) compare({ skill, version });
-    return h("fieldset", {}, h("legend", {}, `Skill ${skill.id}`), h("div", { class: "fields" }, field("Name", inputs.name), field("Domain", inputs.parent_domain)),
-      field("Description", inputs.description, "What the skill is for, in plain words: searches match this text."),
-      field("Keywords, with commas between", inputs.keywords), field("Typical tools, with commas between", inputs.examples),
-      h("p", { class: "actions", id: "skill-save" }, save, reset), kept, conflict);
   }
 
   async function switchSkill(skill) {
@@ -186,43 +123,10 @@ export function make({ options, remember }) {
     }
   }
 
-  function merging(skill) {
-    const into = skillInput("Skill that gets the tools", {
-      placeholder: "merge into …", onenter: () => ask(),
-      unfit: (found) => (found.id === skill.id ? `${skill.id} is this skill: name another one.` : null),
-    });
-    editorDraft(mergeOf(skill), { into: into.input }, { into: "" });
-    const ask = async () => {
-      const target = await into.resolve();
-      if (!target || !into.input.isConnected || document.querySelector("dialog[open]")) return;
-      const dialog = h("dialog", { "aria-labelledby": "merge-title", onclose: () => dialog.remove() },
-        h("h2", { id: "merge-title" }, `Merge ${skill.name} into ${target.name}?`),
-        h("p", {}, `${plural(skill.tool_count, "tool")} get the skill ${target.id} by hand instead of ${skill.id}, which is then switched off. This cannot be undone in one step.`),
-        h("p", { class: "actions" },
-          h("button", { type: "button", class: "main", onclick: () => { dialog.close(); merge(target.id); } }, "Merge"),
-          h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")));
-      document.body.append(dialog);
-      dialog.showModal();
-    };
-    const merge = async (id) => {
-      say(`Merging ${skill.id} into ${id} …`, { forMs: 2000 });
-      try {
-        const { moved, failed } = await act("skills/merge", { skill_id: skill.id, into: id });
-        if (failed.length) {
-          showProblem({ message: failed.slice(0, 5).map((one) => `${one.name}: ${one.why}`).join("; "), remedy: `${plural(moved, "tool")} moved to ${id}; ${skill.name} stays on; merge again once this is fixed: the merge continues where it stopped.`, status: 409 },
-            `${plural(failed.length, "tool")} could not be moved`, () => merge(id));
-        } else {
-          say(`Merged: ${skill.id} into ${id}, ${plural(moved, "tool")} moved`);
-          dropDraft(mergeOf(skill));
-        }
-        const isOpen = list.shows(skill.id);
-        await load();
-        if (isOpen && list.shows(skill.id)) reach(id);
-      } catch (error) {
-        showProblem(error, `${skill.name} was not merged`, () => merge(id));
-      }
-    };
-    return h("span", { class: "inline" }, into.element, h("button", { type: "button", onclick: ask }, "Merge"));
+  async function merged(skill, into) {
+    const isOpen = list.shows(skill.id);
+    await load();
+    if (isOpen && list.shows(skill.id)) reach(into);
   }
 
   function create() {

@@ -8,7 +8,7 @@ const WRITERS = { llm: "a language model", person: "a person", import: "an impor
 
 export const requestsOf = (id) => `requests-of/${id}`;
 
-/** Return the editor of a tool's requests; `done` is called once they are saved. */
+/** Return the editor of a tool's requests; `done` is called once they are saved, with true once that was taken back. */
 export function requestEditor(tool, done) {
   const stored = tool.requests ?? [];
   const now = stored.map((request) => request.text);
@@ -27,11 +27,20 @@ export function requestEditor(tool, done) {
     try {
       await act("catalogue/requests", { tool_id: tool.id, texts, seen });
       typing.settle(JSON.stringify(texts));
-      say(`${tool.name}: requests saved`);
-      await done();
+      say(`${tool.name}: requests saved`, { action: "Undo", run: () => undo(texts), forMs: 10000 });
+      await done(false);
     } catch (error) {
       typing.failed();
       showProblem(error, `The requests of ${tool.name} were not saved`, () => store(error.now ?? seen));
+    }
+  };
+  const undo = async (seen) => {
+    try {
+      await act("catalogue/requests", { tool_id: tool.id, texts: now, seen });
+      say(`${tool.name}: requests as they were before`);
+      await done(true);
+    } catch (error) {
+      showProblem(error, `The requests of ${tool.name} were not taken back`, error.now ? undefined : () => undo(seen));
     }
   };
   draw();

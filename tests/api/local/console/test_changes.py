@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.api.local.console.test_app import page_of
+from tests.api.local.console.conftest import page_of
 from tests.builders import System
 
 

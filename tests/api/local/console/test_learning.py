@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 from skillroute_local.evaluating.requests import read_requests
 
-from tests.api.local.console.test_app import page_of
+from tests.api.local.console.conftest import page_of
 from tests.api.tokens import JWT, Signer, claims, key_set
 from tests.builders import System, lent_system
 from tests.doubles import EdgeIndexes

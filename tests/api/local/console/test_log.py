@@ -10,7 +10,7 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.trace.model import TraceEvent
 from skillroute.core.trace.repository import add_trace
 
-from tests.api.local.console.test_app import page_of
+from tests.api.local.console.conftest import page_of
 from tests.builders import System
 
 NOW = datetime.now(UTC)

@@ -1,0 +1,130 @@
+// Evaluation: the judged requests, edited, and what searches make of them.
+import { act } from "./calls.js";
+import { fill, h, plural, select } from "./dom.js";
+import { inWords, requestEditor, unsavedRequest } from "./evaluation_editor.js";
+import { failedNow, runPanel } from "./evaluation_run.js";
+import { List, Split } from "./list.js";
+import { showProblem } from "./notices.js";
+
+const KINDS = [["", "all requests"], ["failed", "not served in the last run"], ["nothing", "nothing serves them"], ["many", "with several needs"],
+  ["use", "from use"], ["broken", "that cannot be read"]];
+const FITS = {
+  "": () => true, failed: (row, failed) => failed?.has(row.query), nothing: (row) => row.is_whole && !row.needs.length,
+  many: (row) => row.needs.length > 1, use: (row) => row.source === "use", broken: (row) => !row.is_whole,
+};
+
+export function make({ options, remember }) {
+  let rows = [];
+  let name = "";
+  let tab = options.get("show") === "runs" ? "runs" : "requests";
+  const list = new List({
+    label: "Requests", key: (row) => row.query,
+    row: (row) => [
+      h("span", {}, row.query, " ", unsavedRequest(row.query)),
+      h("span", { class: row.is_whole ? "muted" : "state no" }, !row.is_whole ? "unreadable" : row.needs.length ? plural(row.needs.length, "need") : "nothing"),
+      h("span", { class: "muted code" }, inWords(row.needs))],
+    chosen: show, open: () => split.open(), none: () => split.nothing(),
+    empty: [h("p", {}, "No judged requests yet."),
+      h("p", {}, "Add one here: what is asked for, and the tools that serve it. Marks of the page Search are added by themselves. Fifty are enough to see what is wrong.")],
+  });
+  list.element.classList.add("request-row");
+  const split = new Split(list, "The request");
+  const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter requests", placeholder: "Filter by words or tools",
+    oninput: () => filter({ first: true }) });
+  list.openedFrom(search);
+  const kind = select(KINDS, options.get("kind"), () => filter({ first: true }));
+  kind.setAttribute("aria-label", "Kind");
+  const adding = h("button", { type: "button", onclick: create });
+  const count = h("span", { class: "count" });
+  const says = h("div", {});
+  const runs = runPanel({ open: (query) => { to("requests"); reach(query); }, ended: () => { if (tab === "requests") filter(); } });
+  const tabs = h("span", { class: "tabs" }, [["requests", "Requests"], ["runs", "Runs"]].map(([id, title]) =>
+    h("button", { type: "button", "data-tab": id, onclick: () => to(id) }, title)));
+  const tools = h("div", { class: "tools" });
+  const body = h("div", { class: "stack" });
+  body.style.flex = "1";
+  const element = h("div", { class: "stack" }, tools, says, body);
+
+  function to(id) {
+    const isFocused = tabs.contains(document.activeElement);
+    tab = id;
+    for (const button of tabs.children) button.setAttribute("aria-pressed", String(button.dataset.tab === tab));
+    fill(tools, tabs, tab === "requests" && [search, kind, adding, h("button", { type: "button", onclick: () => load() }, "Reload"), count]);
+    fill(body, tab === "requests" ? split.element : runs.element);
+    if (isFocused) tabs.querySelector(`[data-tab=${tab}]`).focus();
+    if (tab === "requests") filter();
+    recall();
+  }
+
+  const recall = () => remember("evaluation", {
+    show: tab === "runs" && "runs", kind: kind.value, request: tab === "requests" && list.current?.query,
+  });
+
+  function filter(how) {
+    const given = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const failed = failedNow();
+    const text = (row) => [row.query, ...row.needs.flat(), ...row.wrong].join(" ").toLowerCase();
+    const shown = rows.filter((row) => FITS[kind.value](row, failed) && given.every((word) => text(row).includes(word)));
+    list.show(shown, rows.length ? (kind.value === "failed" && !failed ? "Nothing was run yet: see Runs." : "No request matches the filter.") : undefined, how);
+    fill(count, shown.length === rows.length ? plural(rows.length, "request") : `${shown.length} of ${plural(rows.length, "request")}`);
+    fill(adding, "New request ", unsavedRequest(null), " ", h("kbd", {}, "n"));
+    recall();
+  }
+
+  async function load(wanted = list.chosenKey ?? options.get("request")) {
+    try {
+      const found = await act("evaluation/requests");
+      ({ rows, name } = found);
+      fill(says, found.unread > 0 && h("p", { class: "note" },
+        `${plural(found.unread, "line")} of ${name} ${found.unread === 1 ? "is" : "are"} no request: nothing is measured until it is mended or taken out of the file.`));
+      runs.setHistory(found.history);
+      filter();
+      if (wanted && list.chooseKey(wanted)) return;
+      if (!list.current && !list.choose(0)) split.nothing();
+    } catch (error) {
+      showProblem(error, "The requests cannot be read", load);
+    }
+  }
+
+  function reach(query) {
+    if (list.chooseKey(query)) return split.open();
+    search.value = kind.value = ""; // what is open stands in the list
+    filter();
+    if (list.chooseKey(query)) split.open();
+    return undefined;
+  }
+
+  function show(row) {
+    const isFocused = split.detail.contains(document.activeElement);
+    split.of = row.query;
+    split.show(requestEditor(row, changed));
+    if (isFocused && !split.detail.contains(document.activeElement)) split.detail.focus();
+    recall();
+  }
+
+  async function changed(query) {
+    const wasOpen = split.detail.contains(document.activeElement);
+    if (query !== null) list.expect(query);
+    await load(query ?? undefined);
+    if (wasOpen && !document.activeElement?.closest(".detail, input, textarea")) split.detail.focus();
+  }
+
+  function create() {
+    to("requests");
+    split.of = null;
+    split.show(requestEditor(null, changed));
+    split.open();
+    split.detail.querySelector("textarea").focus();
+  }
+
+  to(tab);
+  return {
+    element, enter: () => load(), leave: () => runs.leave(), list: () => (tab === "requests" ? list : null), escape: () => split.close(),
+    options: (more) => { if (more.get("request")) { to("requests"); reach(more.get("request")); } else if (more.get("show") === "runs") to("runs"); },
+    keys: {
+      n: { says: "add a request", run: create },
+      t: { says: "show the requests, or the runs", run: () => to(tab === "requests" ? "runs" : "requests") },
+      r: { says: "evaluate, or stop", run: () => { to("runs"); runs.toggle(); } },
+    },
+  };
+}
