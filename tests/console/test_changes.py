@@ -38,7 +38,7 @@ def test_an_approved_suggestion_changes_the_next_search(console: Console) -> Non
     console.page.keyboard.press("a")
     console.page.get_by_role("status").get_by_text("Approving Garden watering").wait_for()
     # To another page: what waits to be undone is sent before anything else is shown.
-    console.page.keyboard.press("1")
+    console.page.keyboard.press("2")
     console.page.get_by_role("searchbox", name="Request").fill(request)
     console.page.keyboard.press("Enter")
 
@@ -56,7 +56,7 @@ def test_a_decision_can_be_taken_back_until_it_is_sent(console: Console) -> None
     console.row("Knife sharpening").wait_for(state="detached")
     console.page.keyboard.press("u")
     console.row("Knife sharpening").wait_for()
-    console.page.keyboard.press("2")
+    console.page.keyboard.press("3")
     console.page.get_by_role("heading", level=1, name="Catalogue").wait_for()
     assert "Knife sharpening" in names_waiting(console.server)
 
@@ -90,7 +90,7 @@ def test_a_failing_api_loses_no_decision_and_no_edit(console: Console) -> None:
     # Somebody takes the id meanwhile, so that the API itself refuses.
     body = {"id": "bee_keeping", "name": "Hives", "description": "Hives and their bees."}
     assert console.server.http.post("/api/v1/skills", json=body).status_code == 201
-    console.page.keyboard.press("3")
+    console.page.keyboard.press("4")
     console.page.get_by_role("heading", level=1, name="Skills").wait_for()
     console.page.get_by_text("Bee keeping was not decided, and is in the list again").wait_for()
     console.page.get_by_text("merge into the existing skill").wait_for()

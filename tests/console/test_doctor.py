@@ -42,9 +42,9 @@ def test_an_examination_goes_on_while_other_pages_are_looked_at(opened: Callable
     console.open("doctor")
     console.page.get_by_label("search for each tool").uncheck()
     console.page.get_by_role("button", name="Examine").click()
-    console.page.keyboard.press("3")
+    console.page.keyboard.press("4")
     console.page.get_by_role("heading", level=1, name="Skills").wait_for()
-    console.page.keyboard.press("6")
+    console.page.keyboard.press("7")
     console.page.get_by_text(HELP).wait_for()
     assert "1,538 tools" in console.page.get_by_role("status").first.inner_text()
     # What is out of view is no element, here either.

@@ -64,7 +64,7 @@ FIELDS = {
 def test_no_field_of_a_skill_is_lost(console: Console, leaving: str) -> None:
     console.open("search")
     console.page.keyboard.press("Escape")
-    console.page.keyboard.press("3")
+    console.page.keyboard.press("4")
     choose(console, "Typing One")
     for label, text in FIELDS.items():
         console.page.get_by_label(label, exact=True).fill(text)

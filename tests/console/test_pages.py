@@ -14,6 +14,7 @@ from tests.e2e.processes import Up, eventually
 pytestmark = pytest.mark.console
 
 PAGES = {
+    "overview": ("Overview", "Searches a minute"),
     "search?q=book+a+table+for+friday": ("Search", "reserve_table"),
     "catalogue": ("Catalogue", "click_element"),
     "skills": ("Skills", "Calendar Management"),
@@ -28,6 +29,7 @@ PAGES = {
 """Where each page is, its title, and what it shows of the examples."""
 
 IN_CATALOGUES = {
+    "Overview": "1,495",
     "Search": "okta-mcp-server",
     "Catalogue": "1,538 tools",
     "Skills": "Calendar Management",
@@ -116,8 +118,8 @@ def test_a_list_is_walked_by_keys(console: Console) -> None:
 def test_pages_are_reached_by_keys_alone(console: Console) -> None:
     console.open("search")
     console.page.keyboard.press("Escape")
-    others = ["Catalogue", "Skills", "Suggestions", "Map", "Doctor", "Health", "Learning"]
-    for key, title in [*enumerate(others, start=2), (0, "Changes"), (1, "Search")]:
+    others = ["Search", "Catalogue", "Skills", "Suggestions", "Map", "Doctor", "Health", "Learning"]
+    for key, title in [*enumerate(others, start=2), (0, "Log"), (1, "Overview")]:
         console.page.keyboard.press(str(key))
         console.page.get_by_role("heading", level=1, name=title).wait_for()
         console.page.keyboard.press("Escape")
@@ -139,7 +141,7 @@ def test_an_answer_to_the_page_that_is_left_does_not_change_the_address(console:
     hold("**/page_suggestions.js")
     console.page.goto(f"{console.url}#/skills")
     skills = asked("**/do/skills/skills")
-    console.page.keyboard.press("4")
+    console.page.keyboard.press("5")
     suggestions = asked("**/page_suggestions.js")
     skills.continue_()
     console.row("Calendar Management").wait_for()

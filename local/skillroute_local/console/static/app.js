@@ -5,6 +5,7 @@ import { clearProblems, showProblem } from "./notices.js";
 
 // One line for each page, loaded when it is opened first.
 const PAGES = [
+  { id: "overview", title: "Overview", load: () => import("./page_overview.js") },
   { id: "search", title: "Search", load: () => import("./page_search.js") },
   { id: "catalogue", title: "Catalogue", load: () => import("./page_catalogue.js") },
   { id: "skills", title: "Skills", load: () => import("./page_skills.js") },
@@ -16,9 +17,9 @@ const PAGES = [
   { id: "log", title: "Log", load: () => import("./page_log.js") },
   { id: "changes", title: "Changes", load: () => import("./page_changes.js") },
 ];
-const keyOf = (at) => String((at + 1) % 10); // the tenth page has 0
+const keyOf = (at) => (at < 10 ? String((at + 1) % 10) : ""); // the tenth page has 0, later ones none
 const EVERYWHERE = [
-  [`1 … ${keyOf(PAGES.length - 1)}`, "go to a page"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],
+  [`1 … ${keyOf(Math.min(PAGES.length, 10) - 1)}`, "go to a page"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],
   ["Enter", "open the selected item"], ["Esc", "leave a field, close what is open"], ["?", "show the keys"],
 ];
 const THEMES = { auto: "light", light: "dark", dark: "auto" };
