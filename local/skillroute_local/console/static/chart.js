@@ -87,15 +87,21 @@ export class Chart {
   }
 
   #options(width) {
-    const axis = { stroke: () => colour("--muted"), grid: { stroke: () => colour("--line"), width: 1 }, ticks: { stroke: () => colour("--line"), width: 1 } };
-    const days = (_, splits, at, space, step) => splits.map((value) => (value % DAY_S === 0 || step >= DAY_S ? moment(value).slice(0, 5) : moment(value, { day: false })));
+    const ruled = { stroke: () => colour("--line"), width: 1 };
+    const axis = { stroke: () => colour("--muted"), grid: ruled, ticks: ruled };
+    const isDay = (value, step) => value % DAY_S === 0 || step >= DAY_S;
+    const days = (_, splits, at, space, step) =>
+      splits.map((value) => (isDay(value, step) ? moment(value).slice(0, 5) : moment(value, { day: false })));
+    const values = (_, splits) => splits.map((value) => this.format(value));
+    const drawn = ({ label, colour: name, dash }) =>
+      ({ label, dash, stroke: () => colour(name), width: 1.5, spanGaps: false, points: { size: 4 } });
     return {
       width, height: HEIGHT, legend: { show: false },
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
       cursor: { sync: { key: "overview" }, drag: { x: false, y: false, setScale: false } },
       scales: { y: { range: (_, least, most) => [0, most > 0 ? most * 1.1 : 1] } },
-      axes: [{ ...axis, values: days }, { ...axis, size: 56, values: (_, splits) => splits.map((value) => this.format(value)) }],
-      series: [{}, ...this.lines.map(({ label, colour: name, dash }) => ({ label, stroke: () => colour(name), width: 1.5, dash, spanGaps: false, points: { size: 4 } }))],
+      axes: [{ ...axis, values: days }, { ...axis, size: 56, values }],
+      series: [{}, ...this.lines.map(drawn)],
       hooks: { setCursor: [(plot) => this.#point(plot.cursor.idx)] },
     };
   }
@@ -110,7 +116,8 @@ export class Chart {
     if (!this.details.open || !this.data) return;
     const [times, ...values] = this.data;
     fill(this.table, h("table", {}, h("caption", { class: "spoken" }, this.title),
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "From, UTC"), this.lines.map(({ label }) => h("th", { scope: "col", class: "num" }, label)))),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "From, UTC"),
+        this.lines.map(({ label }) => h("th", { scope: "col", class: "num" }, label)))),
       h("tbody", {}, times.map((at, place) => h("tr", {}, h("th", { scope: "row" }, moment(at)),
         values.map((line) => h("td", { class: "num" }, this.format(line[place]))))).reverse())));
   }

@@ -4,11 +4,14 @@ const count = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 }
 
 /** The kinds of the catalogue: name, words, and the page that lists them, where there is one. */
 export const KINDS = [
-  ["tool", "Tools", "#/catalogue"], ["prompt", "Prompts", "#/catalogue"], ["resource", "Resources", "#/catalogue"], ["skills", "Skills", "#/skills"],
-  ["servers", "Servers", "#/catalogue?show=servers"], ["agents", "Agents", null], ["agent_skills", "Agent Skills", null], ["messages", "Messages", null],
+  ["tool", "Tools", "#/catalogue"], ["prompt", "Prompts", "#/catalogue"], ["resource", "Resources", "#/catalogue"],
+  ["skills", "Skills", "#/skills"], ["servers", "Servers", "#/catalogue?show=servers"], ["agents", "Agents", null],
+  ["agent_skills", "Agent Skills", null], ["messages", "Messages", null],
 ];
 
 const sum = (values) => values.reduce((total, value) => total + (value ?? 0), 0);
+const unknown = (label, about, href) => ({ label, value: "–", about, href });
+const failedIf = (number) => (number > 0 ? ["no", "failed"] : null);
 const lastOf = (values) => values.findLast((value) => value !== null) ?? null;
 
 /** Return the cards, from what is there now and the series of a range, which may be null. */
@@ -19,8 +22,9 @@ export function figuresOf(now, series, range) {
 
 function ofRange(series, range) {
   const known = series.rate.filter((value) => value !== null);
-  if (!known.length) return [{ label: "Searches a minute", value: "–", about: "the first figures come within a minute", href: "#/log" }];
-  const [searches, empty, degraded, refused, failed] = ["searches", "empty", "degraded", "refused", "failed"].map((name) => sum(series[name]));
+  if (!known.length) return [unknown("Searches a minute", "the first figures come within a minute", "#/log")];
+  const [searches, empty, degraded] = [sum(series.searches), sum(series.empty), sum(series.degraded)];
+  const [refused, failed] = [sum(series.refused), sum(series.failed)];
   const [writes, wrong] = [sum(series.writes), sum(series.writes_failed)];
   const over = `over ${range}`;
   return [
@@ -29,48 +33,52 @@ function ofRange(series, range) {
     share("Found nothing", empty, searches, over, "#/learning", null),
     share("Refused", refused, searches + refused, over, "#/log", ["so", "refused"]),
     share("Degraded", degraded, searches, over, "#/health", ["so", "degraded"]),
-    { label: "Failed searches", value: count(failed), about: over, href: "#/log", state: failed > 0 ? ["no", "failed"] : null },
-    { label: "Items written", value: count(writes), about: wrong > 0 ? `${count(wrong)} failed, ${over}` : over, href: "#/log", state: wrong > 0 ? ["no", "failed"] : null },
+    { label: "Failed searches", value: count(failed), about: over, href: "#/log", state: failedIf(failed) },
+    { label: "Items written", value: count(writes), about: wrong > 0 ? `${count(wrong)}, ${over}` : over,
+      href: "#/log", state: failedIf(wrong) },
   ];
 }
 
 /** Where nothing is kept: what the process that answers has counted itself. */
 function ofProcess({ counts, latency }) {
-  if (!counts) return [{ label: "Searches", value: "–", about: "shown to callers with scope admin that belong to no organisation", href: "#/health" }];
+  if (!counts) return [unknown("Searches", "shown to callers with scope admin that belong to no organisation", "#/health")];
   const since = "since the process started";
-  const searches = counts.Search ?? 0;
+  const [searches, refused] = [counts.Search ?? 0, counts.SearchRefused ?? 0];
   const total = latency?.total ?? null;
   const names = Object.keys(counts).filter((name) => name.endsWith("Written") && !name.startsWith("Re"));
   return [
     { label: "Searches", value: count(searches), about: since, href: "#/log" },
     times(total?.p50_ms ?? null, total?.p95_ms ?? null, "of the last searches"),
     share("Found nothing", counts.SearchEmpty ?? 0, searches, since, "#/learning", null),
-    share("Refused", counts.SearchRefused ?? 0, searches + (counts.SearchRefused ?? 0), since, "#/log", ["so", "refused"]),
+    share("Refused", refused, searches + refused, since, "#/log", ["so", "refused"]),
     share("Degraded", counts.SearchDegraded ?? 0, searches, since, "#/health", ["so", "degraded"]),
     { label: "Items written", value: count(sum(names.map((name) => counts[name]))), about: since, href: "#/log" },
   ];
 }
 
 function times(half, most, about) {
-  const text = (value) => (value === null ? "–" : value.toLocaleString("en", { maximumSignificantDigits: 3 }));
-  return { label: "Time, p50 and p95", value: half === null ? "–" : `${text(half)} · ${text(most)} ms`, about: half === null ? "no search yet" : about, href: "#/health" };
+  const label = "Time, p50 and p95";
+  if (half === null) return unknown(label, "no search yet", "#/health");
+  const text = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
+  return { label, value: `${text(half)} · ${text(most)} ms`, about, href: "#/health" };
 }
 
 function share(label, some, all, about, href, state) {
-  const value = all > 0 ? `${count(Math.round((1000 * some) / all) / 10)} %` : "–";
-  return { label, value, about: all > 0 ? `${count(some)} of ${count(all)}, ${about}` : "no search", href, state: some > 0 ? state : null };
+  if (all <= 0) return unknown(label, "no search", href);
+  const value = `${count(Math.round((1000 * some) / all) / 10)} %`;
+  return { label, value, about: `${count(some)} of ${count(all)}, ${about}`, href, state: some > 0 ? state : null };
 }
 
 function waiting({ health, changed, suggested, waiting: queues }) {
-  const card = (label, value, href, state, hidden) => ({
-    label, value: value === null || value === undefined ? "–" : count(value), href,
-    state: value > 0 ? state : null, about: value === null || value === undefined ? hidden : value > 0 ? "" : "none waits",
-  });
+  const card = (label, value, href, state, hidden) => {
+    if (value === null || value === undefined) return unknown(label, hidden, href);
+    return { label, value: count(value), href, state: value > 0 ? state : null, about: value > 0 ? "" : "none waits" };
+  };
   const needsParts = "needs the database: see the page Health";
   return [
     card("Waiting for classification", queues?.classify, "#/health", ["so", "waits"], needsParts),
     card("Work in queues", queues?.queued, "#/health", ["so", "waits"], needsParts),
-    { ...card("Work given up", queues?.dead, "#/health", ["no", "failed"], needsParts) },
+    card("Work given up", queues?.dead, "#/health", ["no", "failed"], needsParts),
     card("Changes not yet indexed", health.index_lag, "#/health", ["so", "waits"], "shown to scope admin"),
     card("Changed definitions", changed, "#/changes", ["so", "to be decided"], "shown to scope catalog"),
     card("Suggested skills", suggested, "#/suggestions", ["so", "to be decided"], "shown to scope skills"),
