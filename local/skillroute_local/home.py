@@ -3,6 +3,7 @@
     .skillroute/
     ├── lock                 locked by the process that runs; says its pid
     ├── run.json             where it answers, while it does
+    ├── history.sqlite       what it did in the last hours and days
     ├── skillroute.log       warnings and errors of one that was started in a terminal
     ├── tokens.key           the key that encrypts what persons log in with at servers, once one did
     ├── token-key.pem        the private key that signs tokens for trying, once one was made
@@ -59,6 +60,7 @@ class Home:
         self.postgres_dir = self.path / "postgres"
         self.index_dir = self.path / "index"
         self.run_file = self.path / "run.json"
+        self.history_file = self.path / "history.sqlite"
         self.log_file = self.path / "skillroute.log"
         self.lock_file = self.path / "lock"
         self.token_key_file = self.path / "token-key.pem"

@@ -28,6 +28,9 @@ from skillroute_local.browsers import Hosts
 from skillroute_local.console.mounted import PATH as CONSOLE
 from skillroute_local.console.mounted import add_console
 from skillroute_local.examples import EXAMPLES, load_examples
+from skillroute_local.history.recorder import EachMinute, Recorder, waiting_in
+from skillroute_local.history.ring import HistoryFile
+from skillroute_local.history.source import FileHistory
 from skillroute_local.home import Home, Run
 from skillroute_local.home_database import migrated_postgres
 from skillroute_local.logs import logs_of_server
@@ -95,6 +98,8 @@ def up(home: Home, doors: Doors, *, examples: bool, pump: bool, console: Console
         if pump:
             _publish_again(parts)
         _build_index(parts, console)
+        recorder = Recorder(HistoryFile(home.history_file), partial(waiting_in, parts))
+        running.enter_context(EachMinute(recorder))
 
         def announce() -> None:
             url = doors.url(port)
@@ -175,8 +180,10 @@ def _app(parts: Parts, doors: Doors, url: str, home: Home, settings: LocalSettin
     app = local_app(parts, hosts=hosts)
     if is_loopback(doors.host):
         # With tokens somebody may belong to an organisation, and the parts show what all of them have.
-        lend = (lambda: nullcontext(parts)) if settings.auth == "none" else None
-        add_console(app, url=url, requests=home.path / "requests.jsonl", hosts=hosts, lend=lend)
+        is_open = settings.auth == "none"
+        lend = (lambda: nullcontext(parts)) if is_open else None
+        history = FileHistory(HistoryFile(home.history_file)) if is_open else None
+        add_console(app, url=url, requests=home.path / "requests.jsonl", hosts=hosts, lend=lend, history=history)
     return app
 
 

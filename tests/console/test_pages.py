@@ -14,6 +14,7 @@ from tests.e2e.processes import Up, eventually
 pytestmark = pytest.mark.console
 
 PAGES = {
+    "overview": ("Overview", "Searches a minute"),
     "search?q=book+a+table+for+friday": ("Search", "reserve_table"),
     "catalogue": ("Catalogue", "click_element"),
     "skills": ("Skills", "Calendar Management"),
@@ -31,10 +32,12 @@ PAGES = {
 LETTERS = {
     "c": "Catalogue", "k": "Skills", "u": "Suggestions", "m": "Map", "d": "Doctor", "h": "Health", "l": "Learning",
     "t": "Log", "e": "Evaluation", "a": "Changes", "s": "Search",
+    "o": "Overview",
 }  # fmt: skip
 """What follows g, and the title of the page that it leads to."""
 
 IN_CATALOGUES = {
+    "Overview": "1,495",
     "Search": "okta-mcp-server",
     "Catalogue": "1,538 tools",
     "Skills": "Calendar Management",

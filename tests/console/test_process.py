@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import httpx
 import psutil
 import pytest
 from skillroute_local.console.app import KEY_HEADER
+from skillroute_local.history.figures import Counts, Span
+from skillroute_local.history.ring import HistoryFile
 
 from tests.console.conftest import Console
 from tests.e2e.processes import Processes, Server, Up, cli, environment, eventually
@@ -170,3 +173,19 @@ def test_queues_are_shown_to_who_started_the_console_and_not_to_everybody_who_re
     console.page.goto(separate.url)
     console.open("health")
     console.page.get_by_text("Waiting in the database").wait_for()
+
+
+def test_figures_of_hours_are_shown_to_who_started_the_console_while_they_are_written(
+    locked: Up, separate: ConsoleProcess
+) -> None:
+    # GIVEN a Skillroute of several organisations, whose figures are of all of them
+    asked = {"range_": "1h"}
+    public = httpx.post(f"{locked.url}/console/do/overview/series", json=asked, headers={KEY_HEADER: "page"})
+    assert public.json()["series"] is None
+    assert "skillroute console" in public.json()["remedy"]
+
+    now = int(time.time()) // 60 * 60
+    HistoryFile(locked.home.history_file).add(Span(now - 120, 60.0, Counts(searches=7)))
+    base, _, key = separate.url.partition("#key=")
+    found = httpx.post(f"{base}do/overview/series", json=asked, headers={KEY_HEADER: key}, trust_env=False).json()
+    assert 7.0 in found["series"]["searches"]

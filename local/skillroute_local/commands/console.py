@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from skillroute.wiring import Parts
 
     from skillroute_local.console.lent_parts import LendParts
+    from skillroute_local.console.serving import Target
+    from skillroute_local.history.source import History
 
 
 def console(
@@ -44,6 +46,9 @@ def console(
     open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
     token: Token = None,
     sign_region: SignRegion = None,
+    stack: Annotated[
+        str, typer.Option(help="The stack of a deployment on AWS: the metrics of CloudWatch have its name.")
+    ] = "skillroute",
 ) -> None:
     """Serve the console on this machine's loopback, until Ctrl-C.
 
@@ -53,6 +58,9 @@ def console(
     Queues and failed work are shown for the Skillroute that runs here. Those of one elsewhere are shown
     where SKILLROUTE_DATABASE_URL or SKILLROUTE_DATABASE_SECRET_ARN names its database, and
     SKILLROUTE_CLASSIFY_QUEUE_URL and the other five its queues.
+
+    Figures of hours and days come from the file that the Skillroute here keeps, and of a deployment on AWS from
+    CloudWatch, where your AWS credentials have the right cloudwatch:GetMetricData.
     """
     from skillroute_local.console.serving import Target, new_key, serve, whole_app  # noqa: PLC0415 (0.3 s)
     from skillroute_local.loopback import listen  # noqa: PLC0415
@@ -61,7 +69,7 @@ def console(
     key = new_key()
     requests = queries or Home.from_environment().path / "requests.jsonl"
     target = Target(called, token_for(called, token), sign_region)
-    app = whole_app(target, requests=requests.resolve(), key=key, lend=_lend(called))
+    app = whole_app(target, requests=requests.resolve(), key=key, lend=_lend(called), history=_history(target, stack))
     with listen(port) as sock:
         address = f"http://localhost:{sock.getsockname()[1]}/console/#key={key}"
 
@@ -75,6 +83,20 @@ def console(
             serve(app, sock, on_ready=announce)
         except KeyboardInterrupt:
             return  # it is how one stops it, and no failure
+
+
+def _history(target: Target, stack: str) -> History | None:
+    """Return the figures of hours and days of a Skillroute; None where nothing keeps them."""
+    from skillroute_client.connection import execute_api_region  # noqa: PLC0415 (the client: 0.2 s)
+
+    from skillroute_local.history.cloudwatch import of_deployment  # noqa: PLC0415
+    from skillroute_local.history.ring import HistoryFile  # noqa: PLC0415
+    from skillroute_local.history.source import FileHistory  # noqa: PLC0415
+
+    if running_at(target.url) is not None:
+        return FileHistory(HistoryFile(Home.from_environment().history_file))
+    region = target.sign_region or execute_api_region(target.url)
+    return of_deployment(region, stack) if region else None
 
 
 def _lend(called: str) -> LendParts | None:

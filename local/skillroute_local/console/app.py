@@ -30,8 +30,10 @@ from skillroute_local.console.learning import learning_actions
 from skillroute_local.console.lent_parts import LendParts
 from skillroute_local.console.log import log_actions
 from skillroute_local.console.map import map_actions
+from skillroute_local.console.overview import overview_actions
 from skillroute_local.console.problems import Problem, Stale, problem_of
 from skillroute_local.console.search import search_actions
+from skillroute_local.history.source import History
 
 KEY_HEADER = "x-skillroute-console"
 """Says that a request is the page's own: no page of another origin may send it. Its value is the key, where one is."""
@@ -50,7 +52,7 @@ POLICY = "; ".join(
     ]
 )
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-_ASSET = re.compile(r"[a-z_]+\.(css|js|svg)")
+_ASSET = re.compile(r"(uplot/)?[a-zA-Z_]+(\.esm|\.min)?\.(css|js|svg)")
 _HEADERS = {
     "Content-Security-Policy": POLICY,
     "Cache-Control": "no-cache",  # after an update the next load has the new pages
@@ -64,7 +66,13 @@ Connect = Callable[[str | None], AsyncSkillroute]
 
 
 def console_app(
-    connect: Connect, *, url: str, requests: Path, key: str | None = None, lend: LendParts | None = None
+    connect: Connect,
+    *,
+    url: str,
+    requests: Path,
+    key: str | None = None,
+    lend: LendParts | None = None,
+    history: History | None = None,
 ) -> Starlette:
     """Return the console, to be mounted below a path that ends in a slash.
 
@@ -82,10 +90,13 @@ def console_app(
     lend : callable or None
         Lends the database and the queues. Whoever reaches the page reads of all organisations what waits in them, and
         has it tried again; None where that is not for everybody who does, or where they are out of reach.
+    history : History or None
+        Figures of hours and days, which are of all organisations as well; None as for `lend`.
     """
     marks = JudgementFiles(requests)
     actions: dict[str, Action] = {}
     for of_page in (
+        overview_actions(lend, history),
         search_actions(marks),
         catalogue.actions,
         skills.actions,
@@ -135,7 +146,7 @@ def console_app(
     return Starlette(
         routes=[
             Route("/", page, methods=["GET"]),
-            Route("/static/{name}", asset, methods=["GET"]),
+            Route("/static/{name:path}", asset, methods=["GET"]),
             Route("/about", about, methods=["POST"]),
             Route("/do/{name:path}", act, methods=["POST"]),
         ]

@@ -17,11 +17,20 @@ if TYPE_CHECKING:
     from skillroute_client import AsyncSkillroute
 
     from skillroute_local.console.lent_parts import LendParts
+    from skillroute_local.history.source import History
 
 PATH = "/console"
 
 
-def add_console(app: FastAPI, *, url: str, requests: Path, hosts: Hosts, lend: LendParts | None) -> None:
+def add_console(
+    app: FastAPI,
+    *,
+    url: str,
+    requests: Path,
+    hosts: Hosts,
+    lend: LendParts | None,
+    history: History | None = None,
+) -> None:
     """Let an app serve the console below `/console`, which asks that very app.
 
     It asks as whoever opens the page: with the token that is entered there, and as nobody without.
@@ -35,15 +44,16 @@ def add_console(app: FastAPI, *, url: str, requests: Path, hosts: Hosts, lend: L
         The file of judged requests that marking results writes.
     hosts : Hosts
         What the machine may be called. Other origins that may ask the API have nothing to do here.
-    lend : callable or None
-        Lends the database and the queues to whoever opens the page; see `console_app`.
+    lend, history : callable, History or None
+        Lends the database and the queues to whoever opens the page, and has figures of hours and days; see
+        `console_app`.
     """
 
     def made() -> ASGIApp:
         # The client package and the pages: nobody waits for them who opens no page.
         from skillroute_local.console.app import console_app  # noqa: PLC0415
 
-        console = console_app(_connection(app, url), url=url, requests=requests, lend=lend)
+        console = console_app(_connection(app, url), url=url, requests=requests, lend=lend, history=history)
         return OwnPagesOnly(console, hosts)
 
     def to_the_page(_: Request) -> Response:

@@ -22,6 +22,7 @@ from skillroute_local.browsers import Hosts, OwnPagesOnly
 from skillroute_local.console.app import Connect, console_app
 from skillroute_local.console.lent_parts import LendParts
 from skillroute_local.errors import Misused
+from skillroute_local.history.source import History
 from skillroute_local.http_in_time import RequestsInTime
 
 _GZIP_FROM_BYTES = 4096
@@ -61,9 +62,16 @@ def connection(target: Target) -> Connect:
     return connect
 
 
-def whole_app(target: Target, *, requests: Path, key: str | None, lend: LendParts | None = None) -> Starlette:
+def whole_app(
+    target: Target,
+    *,
+    requests: Path,
+    key: str | None,
+    lend: LendParts | None = None,
+    history: History | None = None,
+) -> Starlette:
     """Return the console below `/console`, which refuses other hosts and other origins."""
-    console = console_app(connection(target), url=target.url, requests=requests, key=key, lend=lend)
+    console = console_app(connection(target), url=target.url, requests=requests, key=key, lend=lend, history=history)
     to_the_page = RedirectResponse("/console/", status_code=308)
     return Starlette(
         routes=[Route("/", to_the_page), Route("/console", to_the_page), Mount("/console", console)],

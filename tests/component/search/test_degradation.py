@@ -15,6 +15,7 @@ from skillroute.catalogue.collection import TOOL_DOCUMENTS
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.errors.model import DatabaseUnavailable, IndexTimeout, IndexUnavailable
+from skillroute.core.observability import take_search_times
 from skillroute.core.settings import SearchSettings
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.registry.search.model import RegistrySearchRequest
@@ -381,3 +382,17 @@ def test_an_index_that_lacks_changes_answers_and_says_so(
     # AND one of messages asks PostgreSQL instead (message-search, section 2)
     found = filled.parts.messages.search(MessageSearchRequest(text="meeting"), LAPTOP)
     assert found.engine == "fts5"
+
+
+# What the history of the console counts
+
+
+def test_a_search_that_finds_nothing_is_counted_and_its_time_taken_once(system: System, counted: Counted) -> None:
+    take_search_times()
+    assert system.search().tools == []
+    assert counted("SearchEmpty") == 1
+    system.tool("create_meeting", at(0.8), description="Make a meeting.")
+    assert system.search().tools
+    assert (counted("Search"), counted("SearchEmpty")) == (2, 1)
+    assert len(take_search_times()) == 2
+    assert take_search_times() == []

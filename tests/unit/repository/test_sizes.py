@@ -33,6 +33,7 @@ MAX_FILE_LINES, MAX_FUNCTION_LINES = 300, 50
 LONG_FILES = {"layers/inference/build_model.py"}
 # Commands whose parameters are their options, and what sets up a whole program.
 LONG_FUNCTIONS = {
+    "local/skillroute_local/commands/console.py:console",
     "local/skillroute_local/commands/eval_.py:eval_",
     "local/skillroute_local/commands/import_.py:import_",
     "local/skillroute_local/commands/search.py:search",

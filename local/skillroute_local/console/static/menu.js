@@ -5,6 +5,7 @@ import { icon } from "./icons.js";
 // One line for each page, loaded when it is opened first. `key` is what follows g.
 const GROUPS = [
   ["", [
+    { id: "overview", title: "Overview", key: "o", load: () => import("./page_overview.js") },
     { id: "search", title: "Search", key: "s", load: () => import("./page_search.js") },
   ]],
   ["Catalogue", [

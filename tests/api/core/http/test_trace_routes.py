@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from fastapi.testclient import TestClient
 from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.observability import counts
 
 from tests.api.bad_tokens import KEYS, OURS, bearer
 from tests.api.one_app import app_over
@@ -105,3 +106,16 @@ def test_filters_and_what_follows_an_event(door: TestClient, tracing: System) ->
 def test_what_cannot_be_asked_is_named(door: TestClient, query: str, name: str) -> None:
     answer = door.get(f"{URL}?{query}", headers=token())
     assert (answer.status_code, [each["loc"] for each in answer.json()["detail"]]) == (422, [["query", name]])
+
+
+def test_searches_that_are_refused_are_counted_and_answered_ones_are_not(door: TestClient) -> None:
+    def refused() -> float:
+        return counts().get("SearchRefused", 0)
+
+    before = refused()
+    search = {"query": "water the plants"}
+    assert door.post("/api/v1/search", json=search, headers=token("search")).status_code == 200
+    assert door.get("/api/v1/tools", headers=token("skills")).status_code == 403
+    assert refused() == before
+    assert door.post("/api/v1/search", json=search, headers=token("catalog")).status_code == 403
+    assert refused() == before + 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from enum import StrEnum
 
 from aws_lambda_powertools import Logger, Metrics
@@ -26,7 +27,10 @@ class Metric(StrEnum):
 
     SEARCH = "Search"
     SEARCH_DEGRADED = "SearchDegraded"
+    SEARCH_EMPTY = "SearchEmpty"
+    SEARCH_FAILED = "SearchFailed"
     SEARCH_FALLBACK = "SearchFallback"
+    SEARCH_REFUSED = "SearchRefused"
     SEARCH_TIME = "SearchTime"
     LEARNED_UNAVAILABLE = "LearnedUnavailable"
     LEARNED_LIVE = "LearnedLive"
@@ -87,6 +91,8 @@ class Metric(StrEnum):
 
 _lock = threading.Lock()
 _counts: dict[Metric, float] = {}
+_SEARCH_TIMES_KEPT = 5_000  # of more in a minute the last ones are enough for a percentile
+_search_times_ms: deque[float] = deque(maxlen=_SEARCH_TIMES_KEPT)
 
 
 def count(metric: Metric, value: float = 1) -> None:
@@ -127,6 +133,14 @@ def counts() -> dict[str, float]:
         return {metric.value: total for metric, total in _counts.items()}
 
 
+def take_search_times() -> list[float]:
+    """Return the times of the last searches in milliseconds, and forget them; none on Lambda."""
+    with _lock:
+        times = list(_search_times_ms)
+        _search_times_ms.clear()
+    return times
+
+
 def flush() -> None:
     """Write what was counted since the last flush as EMF; without effect when there is nothing, or off Lambda."""
     if metrics.metric_set:
@@ -137,5 +151,7 @@ def _record(metric: Metric, value: float, unit: MetricUnit) -> None:
     with _lock:
         if unit is MetricUnit.Count:
             _counts[metric] = _counts.get(metric, 0) + value
+        elif metric is Metric.SEARCH_TIME and not _ON_LAMBDA:
+            _search_times_ms.append(value)
     if _ON_LAMBDA:
         metrics.add_metric(name=metric.value, unit=unit, value=value)

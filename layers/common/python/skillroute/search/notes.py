@@ -51,6 +51,8 @@ class Notes:
         unserved = [need.text for need in found.needs if need.no_match]
         if metadata.no_match and request.query is not None:
             unserved.append(request.query)
+        if unserved or not found.hits:
+            count(Metric.SEARCH_EMPTY)
         self.recent.note(stages_ms(metadata), unserved=unserved, caller=run.caller)
         if run.search_id is not None:
             hits = found.hits if request.needs is None else ()

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skillroute.core.caller import Caller
 from skillroute.core.http.request_id import request_id_of
+from skillroute.core.observability import Metric, count
 from skillroute.core.trace.model import Kind, Outcome, TraceEvent
 from skillroute.core.trace.noted import Noted, NotedMessage, noting
 from skillroute.core.trace.recorder import Traces
@@ -32,6 +33,8 @@ _REPORTS = re.compile(r"/api/v1/feedback(/|$)")
 _TRIED = re.compile(rb"(?:^|&)dry_run=(?:true|1|yes|on)(?:&|$)", re.IGNORECASE)
 _TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 _REFUSED = frozenset({401, 403, 429})
+_INTERNAL_ERROR = "-32603"  # of JSON-RPC
+
 _THREADS = 20
 """Events that are written at once: a database that is slow holds up no thread of searches."""
 
@@ -177,9 +180,12 @@ def _events(exchange: _Exchange, traces: Traces | None) -> Iterator[TraceEvent]:
     if caller is None or template is None:  # of no known sender, or for what is not there
         return
     kind = _kind(exchange, template)
+    if _SEARCHES.match(template):
+        _count(exchange.status in _REFUSED, exchange.status >= 500)
     if template == _DOOR and kind != "refusal":
         for message in exchange.notes.messages:
             if message.tool is not None and message.tool.startswith("search_"):
+                _count(message.outcome == "refused", message.code == _INTERNAL_ERROR)
                 yield _of_message(exchange, caller, message, traces)
         return
     if kind is not None:
@@ -200,6 +206,14 @@ def _events(exchange: _Exchange, traces: Traces | None) -> Iterator[TraceEvent]:
             request_id=exchange.notes.request_id,
             trace_id=exchange.notes.trace_id,
         )
+
+
+def _count(is_refused: bool, is_failed: bool) -> None:
+    """Count a search that was refused or failed; one that was answered has been counted where it was."""
+    if is_refused:
+        count(Metric.SEARCH_REFUSED)
+    elif is_failed:
+        count(Metric.SEARCH_FAILED)
 
 
 def _of_message(exchange: _Exchange, caller: Caller, message: NotedMessage, traces: Traces | None) -> TraceEvent:

@@ -99,6 +99,8 @@ class RegistrySearch:
         response = answer.response(run, request, search_plan, found, chosen, details)
         count(Metric.SEARCH)
         observe_ms(Metric.SEARCH_TIME, response.metadata.total_time_ms)
+        if not (response.servers or response.tools or response.agents):
+            count(Metric.SEARCH_EMPTY)
         return response
 
     def _find(self, run: SearchRun, search_plan: RegistryPlan) -> Found:

@@ -1,0 +1,86 @@
+// The figures of Overview: what each one is, how it stands, and the page that has its list.
+
+const count = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 });
+
+/** The kinds of the catalogue: name, words, and the page that lists them, where there is one. */
+export const KINDS = [
+  ["tool", "Tools", "#/catalogue"], ["prompt", "Prompts", "#/catalogue"], ["resource", "Resources", "#/catalogue"],
+  ["skills", "Skills", "#/skills"], ["servers", "Servers", "#/catalogue?show=servers"], ["agents", "Agents", null],
+  ["agent_skills", "Agent Skills", null], ["messages", "Messages", null],
+];
+
+const sum = (values) => values.reduce((total, value) => total + (value ?? 0), 0);
+const unknown = (label, about, href) => ({ label, value: "–", about, href });
+const failedIf = (number) => (number > 0 ? ["no", "failed"] : null);
+const lastOf = (values) => values.findLast((value) => value !== null) ?? null;
+
+/** Return the cards, from what is there now and the series of a range, which may be null. */
+export function figuresOf(now, series, range) {
+  const counted = series ? ofRange(series, range) : ofProcess(now.health);
+  return [...counted, ...waiting(now)];
+}
+
+function ofRange(series, range) {
+  const known = series.rate.filter((value) => value !== null);
+  if (!known.length) return [unknown("Searches a minute", "the first figures come within a minute", "#/log")];
+  const [searches, empty, degraded] = [sum(series.searches), sum(series.empty), sum(series.degraded)];
+  const [refused, failed] = [sum(series.refused), sum(series.failed)];
+  const [writes, wrong] = [sum(series.writes), sum(series.writes_failed)];
+  const over = `over ${range}`;
+  return [
+    { label: "Searches a minute", value: count(lastOf(series.rate)), about: `${count(searches)} ${over}`, href: "#/log" },
+    times(lastOf(series.p50), lastOf(series.p95), "the latest"),
+    share("Found nothing", empty, searches, over, "#/learning", null),
+    share("Refused", refused, searches + refused, over, "#/log", ["so", "refused"]),
+    share("Degraded", degraded, searches, over, "#/health", ["so", "degraded"]),
+    { label: "Failed searches", value: count(failed), about: over, href: "#/log", state: failedIf(failed) },
+    { label: "Items written", value: count(writes), about: wrong > 0 ? `${count(wrong)}, ${over}` : over,
+      href: "#/log", state: failedIf(wrong) },
+  ];
+}
+
+/** Where nothing is kept: what the process that answers has counted itself. */
+function ofProcess({ counts, latency }) {
+  if (!counts) return [unknown("Searches", "shown to callers with scope admin that belong to no organisation", "#/health")];
+  const since = "since the process started";
+  const [searches, refused] = [counts.Search ?? 0, counts.SearchRefused ?? 0];
+  const total = latency?.total ?? null;
+  const names = Object.keys(counts).filter((name) => name.endsWith("Written") && !name.startsWith("Re"));
+  return [
+    { label: "Searches", value: count(searches), about: since, href: "#/log" },
+    times(total?.p50_ms ?? null, total?.p95_ms ?? null, "of the last searches"),
+    share("Found nothing", counts.SearchEmpty ?? 0, searches, since, "#/learning", null),
+    share("Refused", refused, searches + refused, since, "#/log", ["so", "refused"]),
+    share("Degraded", counts.SearchDegraded ?? 0, searches, since, "#/health", ["so", "degraded"]),
+    { label: "Items written", value: count(sum(names.map((name) => counts[name]))), about: since, href: "#/log" },
+  ];
+}
+
+function times(half, most, about) {
+  const label = "Time, p50 and p95";
+  if (half === null) return unknown(label, "no search yet", "#/health");
+  const text = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
+  return { label, value: `${text(half)} · ${text(most)} ms`, about, href: "#/health" };
+}
+
+function share(label, some, all, about, href, state) {
+  if (all <= 0) return unknown(label, "no search", href);
+  const value = `${count(Math.round((1000 * some) / all) / 10)} %`;
+  return { label, value, about: `${count(some)} of ${count(all)}, ${about}`, href, state: some > 0 ? state : null };
+}
+
+function waiting({ health, changed, suggested, waiting: queues }) {
+  const card = (label, value, href, state, hidden) => {
+    if (value === null || value === undefined) return unknown(label, hidden, href);
+    return { label, value: count(value), href, state: value > 0 ? state : null, about: value > 0 ? "" : "none waits" };
+  };
+  const needsParts = "needs the database: see the page Health";
+  return [
+    card("Waiting for classification", queues?.classify, "#/health", ["so", "waits"], needsParts),
+    card("Work in queues", queues?.queued, "#/health", ["so", "waits"], needsParts),
+    card("Work given up", queues?.dead, "#/health", ["no", "failed"], needsParts),
+    card("Changes not yet indexed", health.index_lag, "#/health", ["so", "waits"], "shown to scope admin"),
+    card("Changed definitions", changed, "#/changes", ["so", "to be decided"], "shown to scope catalog"),
+    card("Suggested skills", suggested, "#/suggestions", ["so", "to be decided"], "shown to scope skills"),
+  ];
+}

@@ -1,0 +1,170 @@
+"""The page Overview: charts of planted figures with their tables, cards that lead to lists, and an empty catalogue."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from skillroute_local.history.figures import Counts, Span, Waiting, classes_of
+from skillroute_local.history.ring import HistoryFile
+
+from tests.console.conftest import Console
+from tests.e2e.processes import HASHING, Processes, Up, eventually
+from tests.temporary import temporary_directory
+
+pytestmark = pytest.mark.console
+
+CHARTS = ["Searches a minute", "Time of searches", "Share of searches", "Writes", "Waiting work"]
+MINUTE = 60
+_MAX_BYTES = 300_000
+
+
+@pytest.fixture(scope="module")
+def recorded(processes: Processes) -> Iterator[Up]:
+    """A Skillroute with an hour of figures, and a gap of ten minutes in it."""
+    with temporary_directory("skillroute-console-") as name:
+        Path(name).chmod(0o711)
+        server = processes.up(Path(name) / "home", "--no-pump", **HASHING).ready()
+        file = HistoryFile(server.home.history_file)
+        now = int(time.time()) // MINUTE * MINUTE
+        for minute in (*range(1, 20), *range(30, 59)):
+            counts = Counts(searches=20, empty=5, degraded=1, refused=2, writes=3)
+            times = classes_of([10.0] * 18 + [300.0] * 2)
+            file.add(Span(now - minute * MINUTE, 60.0, counts, Waiting(0, 4, 4, 1), times))
+        yield server
+
+
+@pytest.fixture
+def overview(opened: Callable[..., Console], recorded: Up) -> Console:
+    console = opened(recorded)
+    console.open("overview?range=1h")
+    console.page.locator(".chart canvas").first.wait_for()
+    return console
+
+
+def card(console: Console, label: str) -> str:
+    """Return the text of a card, by its label."""
+    return str(console.page.locator("a.figure", has_text=label).first.inner_text())
+
+
+def test_each_chart_is_drawn_and_has_its_figures_as_a_table(overview: Console) -> None:
+    page = overview.page
+    assert page.locator(".chart-frame h2").all_inner_texts() == CHARTS
+    for title in CHARTS:
+        frame = page.get_by_role("region", name=title, exact=True)
+        picture = frame.get_by_role("img")
+        assert "at last" in (picture.get_attribute("aria-label") or "")
+        # The canvas has more than its background.
+        drawn = picture.locator("canvas").evaluate(
+            "c => new Set(c.getContext('2d').getImageData(0, 0, c.width, c.height).data).size"
+        )
+        assert drawn > 10, title
+    frame = page.get_by_role("region", name="Searches a minute", exact=True)
+    frame.get_by_text("As a table").click()
+    frame.locator("tbody td").first.wait_for()
+    cells = frame.locator("tbody td").all_inner_texts()
+    assert len(cells) == 60
+    # Gaps stay gaps: ten minutes in the middle, and the beginning.
+    assert cells.count("20") >= 45
+    assert 10 <= cells.count("–") <= 14
+    assert overview.complaints == []
+
+
+def test_the_figures_are_of_the_range_and_lead_to_their_lists(overview: Console) -> None:
+    page = overview.page
+    assert "25 %" in card(overview, "Found nothing")
+    assert "refused" in card(overview, "Refused")
+    assert re.search(r"9\.\d+ · 30\d ms", card(overview, "Time, p50 and p95"))
+    leads = {
+        "Searches a minute": "Log", "Time, p50 and p95": "Health", "Found nothing": "Learning", "Degraded": "Health",
+        "Work given up": "Health", "Changed definitions": "Changes", "Suggested skills": "Suggestions",
+        "Tools": "Catalogue", "Skills": "Skills",
+    }  # fmt: skip
+    for label, title in leads.items():
+        page.locator("a.figure").filter(has=page.locator(f".figure-label:text-is('{label}')")).click()
+        page.get_by_role("heading", level=1, name=title).wait_for()
+        page.go_back()
+        page.get_by_role("heading", level=1, name="Overview").wait_for()
+        page.locator(".chart canvas").first.wait_for()
+    assert overview.complaints == []
+
+
+def test_the_range_stands_in_the_address_and_is_chosen_by_keys(overview: Console) -> None:
+    page = overview.page
+    page.get_by_role("button", name="7 days").click()
+    assert page.url.endswith("#/overview?range=7d")
+    page.get_by_role("button", name="7 days", pressed=True).wait_for()
+    page.locator("h1").click()
+    page.keyboard.press("]")
+    page.get_by_role("button", name="30 days", pressed=True).wait_for()
+    page.reload()
+    page.get_by_role("button", name="30 days", pressed=True).wait_for()
+    page.get_by_text("over 30 days").first.wait_for()
+
+
+def test_what_comes_is_shown_and_the_focus_stays(opened: Callable[..., Console], recorded: Up) -> None:
+    console = opened(recorded)
+    page = console.page
+    page.clock.install()
+    console.open("overview?range=1h")
+    link = page.locator("a.figure", has_text="Items written")
+    link.wait_for()
+    link.focus()
+    assert "12,345" not in link.inner_text()
+
+    now = int(time.time()) // MINUTE * MINUTE
+    HistoryFile(recorded.home.history_file).add(Span(now - 25 * MINUTE, 60.0, Counts(writes=1_234_567)))
+    page.clock.fast_forward(16_000)
+
+    page.get_by_text("1,234,").first.wait_for()
+    assert page.evaluate("document.activeElement.textContent").startswith("Items written")
+
+
+def test_no_request_leaves_the_machine_and_the_page_is_light(opened: Callable[..., Console], recorded: Up) -> None:
+    console = opened(recorded)
+    asked: list[str] = []
+    console.page.on("request", lambda request: asked.append(request.url))
+    console.page.goto(console.url)
+    console.page.get_by_role("heading", level=1, name="Overview").wait_for()
+    console.page.locator(".chart canvas").first.wait_for()
+    assert {urlsplit(url).netloc for url in asked} == {urlsplit(recorded.url).netloc}
+    sizes = console.page.evaluate(
+        "performance.getEntriesByType('resource').filter(e => e.name.includes('/static/')).map(e => e.decodedBodySize)"
+    )
+    assert 100_000 < sum(sizes) < _MAX_BYTES
+
+
+def test_the_recorder_of_a_process_writes_what_it_counted_when_it_ends(processes: Processes) -> None:
+    with temporary_directory("skillroute-console-") as name:
+        Path(name).chmod(0o711)
+        home = Path(name) / "home"
+        server = processes.up(home, "--no-pump", "--no-examples", **HASHING).ready()
+        server.put({"server": "shed", "name": "oil_hinges", "description": "Oils the hinges of the door."})
+        for _ in range(3):
+            server.search("oil the hinges")
+        assert server.interrupt() == 0
+
+        rows = HistoryFile(server.home.history_file).read(0, 2**40, MINUTE)
+        assert (sum(row.counts.searches for row in rows), sum(row.counts.writes for row in rows)) == (3, 1)
+        assert sum(sum(row.times.values()) for row in rows) == 3
+        assert (rows[-1].waiting.queued, rows[-1].waiting.dead) == (1, 0)
+
+
+def test_an_empty_catalogue_says_the_first_step(opened: Callable[..., Console], processes: Processes) -> None:
+    with temporary_directory("skillroute-console-") as name:
+        Path(name).chmod(0o711)
+        server = processes.up(Path(name) / "home", "--no-pump", "--no-examples", **HASHING).ready()
+        console = opened(server)
+        console.open("overview")
+        console.page.get_by_text("The catalogue is empty").wait_for()
+        console.page.get_by_text("skillroute import").wait_for()
+        assert console.complaints == []
+        server.put({"server": "shed", "name": "oil_hinges", "description": "Oils the hinges of the door."})
+        console.page.locator("h1").click()
+        console.page.keyboard.press("r")
+        console.page.get_by_text("The catalogue is empty").wait_for(state="detached")
+        eventually(lambda: "1" in card(console, "Tools"), "the tool is counted")
