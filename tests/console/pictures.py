@@ -28,6 +28,7 @@ PAGES = {
     "health": "health",
     "learning": "learning",
     "changes": "changes",
+    "servers": "servers",
 }
 SCHEMES = ("light", "dark")
 NARROW = {"width": 400, "height": 800}

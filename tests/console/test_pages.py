@@ -24,6 +24,7 @@ PAGES = {
     "learning": ("Learning", "wash the dog"),
     "log": ("Log", "event"),
     "changes": ("Changes", "Adds numbers, all that there are."),
+    "servers?server=workshop": ("Servers", "tune_pipe"),
 }
 """Where each page is, its title, and what it shows of the examples."""
 
@@ -38,6 +39,7 @@ IN_CATALOGUES = {
     "Learning": "Nothing was learned yet",
     "Log": "event",
     "Changes": "No changed definition waits.",
+    "Servers": "never asked",
 }
 
 

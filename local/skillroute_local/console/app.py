@@ -20,9 +20,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from skillroute_local.console import catalogue, changes, doctor, events, skills, suggestions
+from skillroute_local.console import catalogue, changes, doctor, events, servers, skills, suggestions
 from skillroute_local.console.actions import Action
 from skillroute_local.console.health import health_actions
+from skillroute_local.console.importing import import_actions
 from skillroute_local.console.judgements import JudgementFiles
 from skillroute_local.console.learning import learning_actions
 from skillroute_local.console.lent_parts import LendParts
@@ -94,6 +95,8 @@ def console_app(
         learning_actions(marks),
         log_actions(),
         changes.actions,
+        servers.actions,
+        import_actions(),
     ):
         actions |= of_page
 

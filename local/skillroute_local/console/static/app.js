@@ -15,10 +15,11 @@ const PAGES = [
   { id: "learning", title: "Learning", load: () => import("./page_learning.js") },
   { id: "log", title: "Log", load: () => import("./page_log.js") },
   { id: "changes", title: "Changes", load: () => import("./page_changes.js") },
+  { id: "servers", title: "Servers", load: () => import("./page_servers.js") },
 ];
-const keyOf = (at) => String((at + 1) % 10); // the tenth page has 0
+const keyOf = (at) => (at < 10 ? String((at + 1) % 10) : ""); // the tenth page has 0, and those after it none
 const EVERYWHERE = [
-  [`1 … ${keyOf(PAGES.length - 1)}`, "go to a page"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],
+  [`1 … ${keyOf(Math.min(PAGES.length, 10) - 1)}`, "go to a page"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],
   ["Enter", "open the selected item"], ["Esc", "leave a field, close what is open"], ["?", "show the keys"],
 ];
 const THEMES = { auto: "light", light: "dark", dark: "auto" };
@@ -124,7 +125,7 @@ async function start() {
   theme(localStorage.getItem(THEME) in THEMES ? localStorage.getItem(THEME) : "auto");
   fill(document.getElementById("pages"),
     h("ul", {}, PAGES.map(({ id, title }, at) =>
-      h("li", {}, h("a", { href: `#/${id}`, "data-id": id }, h("span", {}, title), h("kbd", { "aria-hidden": "true" }, keyOf(at)))))));
+      h("li", {}, h("a", { href: `#/${id}`, "data-id": id }, h("span", {}, title), keyOf(at) && h("kbd", { "aria-hidden": "true" }, keyOf(at)))))));
   document.getElementById("help").onclick = keys;
   document.getElementById("skip").onclick = (event) => {
     event.preventDefault();
