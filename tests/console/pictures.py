@@ -28,6 +28,7 @@ PAGES = {
     "health": "health",
     "learning": "learning",
     "changes": "changes",
+    "servers": "servers",
 }
 SCHEMES = ("light", "dark")
 MAX_BYTES = 150_000

@@ -148,16 +148,14 @@ def test_a_server_that_is_off_is_in_no_search(console: Console) -> None:
         return any(tool["server"] == "weather" for tool in console.server.search("will it rain tomorrow")["tools"])
 
     assert found()
-    console.open("catalogue")
-    console.page.get_by_role("button", name="Servers").click()
-    console.page.keyboard.press("/")
+    console.open("servers")
     console.page.get_by_label("Filter", exact=True).fill("weather")
-    console.row("weather").or_(console.row("Weather")).first.click()
-    console.page.get_by_role("button", name="Switch off").click()
-    console.page.get_by_text("is off, with").wait_for()
+    console.row("Weather").first.click()
+    console.page.get_by_role("region", name="The server").get_by_role("button", name="Switch off").click()
+    console.page.locator("#notices").get_by_text("Weather is off").wait_for()
     assert not found()
     console.page.get_by_role("button", name="Undo").click()
-    console.page.get_by_text("is on, with").wait_for()
+    console.page.locator("#notices").get_by_text("Weather is on").wait_for()
     assert found()
 
 

@@ -252,7 +252,7 @@ def test_a_filter_and_enter_open_the_tool_that_the_list_shows(console: Console) 
         ("catalogue", "Filter", "The tool"),
         ("skills", "Filter skills", "The skill"),
         ("suggestions", "Filter suggestions", "The suggestion"),
-        ("catalogue?show=servers", "Filter", "The server"),
+        ("servers", "Filter", "The server"),
     ],
 )
 def test_a_filter_that_nothing_matches_leaves_nothing_open(console: Console, place: str, label: str, of: str) -> None:

@@ -26,13 +26,14 @@ PAGES = {
     "log": ("Log", "event"),
     "changes": ("Changes", "Adds numbers, all that there are."),
     "evaluation": ("Evaluation", "request"),
+    "servers?server=workshop": ("Servers", "tune_pipe"),
 }
 """Where each page is, its title, and what it shows of the examples."""
 
 LETTERS = {
     "c": "Catalogue", "k": "Skills", "u": "Suggestions", "m": "Map", "d": "Doctor", "h": "Health", "l": "Learning",
     "t": "Log", "e": "Evaluation", "a": "Changes", "s": "Search",
-    "o": "Overview",
+    "o": "Overview", "v": "Servers",
 }  # fmt: skip
 """What follows g, and the title of the page that it leads to."""
 
@@ -49,6 +50,7 @@ IN_CATALOGUES = {
     "Log": "event",
     "Changes": "No changed definition waits.",
     "Evaluation": "request",
+    "Servers": "never asked",
 }
 
 

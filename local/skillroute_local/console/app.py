@@ -20,11 +20,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from skillroute_local.console import catalogue, changes, events, palette, skills, suggestions
+from skillroute_local.console import catalogue, changes, events, palette, servers, skills, suggestions
 from skillroute_local.console.actions import Action
 from skillroute_local.console.doctor import doctor_actions
 from skillroute_local.console.evaluation import evaluation_actions
 from skillroute_local.console.health import health_actions
+from skillroute_local.console.importing import import_actions
 from skillroute_local.console.judgements import JudgementFiles
 from skillroute_local.console.learning import learning_actions
 from skillroute_local.console.lent_parts import LendParts
@@ -109,6 +110,8 @@ def console_app(
         log_actions(),
         changes.actions,
         palette.actions,
+        servers.actions,
+        import_actions(),
     ):
         actions |= of_page
 

@@ -1,12 +1,12 @@
-"""The page Catalogue: tools and servers, and what people change of them."""
+"""The page Catalogue: tools, and what people change of them."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any, cast
+from typing import Any
 
 from skillroute_client import AsyncSkillroute
-from skillroute_client.models import Server, Tool
+from skillroute_client.models import Tool
 
 from skillroute_local.console.actions import Actions
 from skillroute_local.console.problems import Stale
@@ -86,29 +86,6 @@ async def switch(client: AsyncSkillroute, tool_id: int, on: bool) -> dict[str, A
     return _row(Tool.model_validate(answer))
 
 
-@actions.action
-async def servers(client: AsyncSkillroute) -> list[dict[str, Any]]:
-    """Return all servers, as rows of a list."""
-    return [_server(found) async for found in client.servers.list(limit=_PAGE)]
-
-
-@actions.action
-async def switch_server(client: AsyncSkillroute, server_id: int, on: bool) -> dict[str, Any]:
-    """Let searches find a server and its tools, or keep them from it."""
-    return _server(await (client.servers.enable(server_id) if on else client.servers.disable(server_id)))
-
-
-@actions.action
-async def switch_named(client: AsyncSkillroute, name: str, on: bool) -> dict[str, Any]:
-    """Register a server that items name, on or off: its tools follow it. One that is there is left alone."""
-    server = {"name": name, "is_enabled": on}
-    [tried] = (await client.servers.put([server], dry_run=True)).results
-    if tried.status != "created":
-        raise Stale(f"{name} cannot be registered by this name: give its tools the path of their server", None)
-    [written] = (await client.servers.put([server])).results
-    return _server(await client.servers.get(cast(int, written.id)))
-
-
 async def _waits(client: AsyncSkillroute, tool_id: int) -> bool:
     """Return whether a tool's definition is not as it was approved."""
     return any([changed.id == tool_id async for changed in client.trust.changed(limit=_CHANGED)])
@@ -125,19 +102,3 @@ def _row(found: Tool) -> dict[str, Any]:
         "is_active": found.is_active,
         "is_switched_off": found.is_switched_off,
     }
-
-
-def _server(found: Server) -> dict[str, Any]:
-    fields = {
-        "id",
-        "path",
-        "name",
-        "description",
-        "tags",
-        "is_enabled",
-        "tool_count",
-        "tools_server",
-        "updated_at",
-        "item_servers",
-    }
-    return found.model_dump(mode="json", include=fields)

@@ -1,9 +1,11 @@
-"""Answers of actions that take long: an event a line, while the work goes on."""
+"""Answers of actions that take long: an event a line, while the work goes on, in a thread where it blocks."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any
 
 from starlette.responses import StreamingResponse
@@ -14,6 +16,40 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Encoding": "identity",  # compression would keep lines back until there are enough of them
 }
+
+Event = dict[str, Any]
+Tell = Callable[[Event], None]
+"""Tells the page how far work is; raises `Stopped` once the page has gone away."""
+
+
+class Stopped(Exception):
+    """The page no longer waits for the work."""
+
+
+async def from_thread(work: Callable[[Tell], Event]) -> AsyncGenerator[Event, None]:
+    """Yield what blocking work tells, and at last what it returns; once the page has gone away it ends at the next."""
+    loop = asyncio.get_running_loop()
+    events: asyncio.Queue[Event | None] = asyncio.Queue()
+    stop = threading.Event()
+
+    def tell(event: Event) -> None:
+        if stop.is_set():
+            raise Stopped
+        loop.call_soon_threadsafe(events.put_nowait, event)
+
+    def ended(task: asyncio.Task[Event]) -> None:
+        events.put_nowait(None)
+        if not task.cancelled():
+            task.exception()  # it is looked at, also where the page has gone away
+
+    task = asyncio.create_task(asyncio.to_thread(work, tell))
+    task.add_done_callback(ended)
+    try:
+        while (event := await events.get()) is not None:
+            yield event
+        yield await task
+    finally:
+        stop.set()
 
 
 def answer_of(events: AsyncIterator[Any], problem_of: Callable[[Exception], Problem | None]) -> StreamingResponse:

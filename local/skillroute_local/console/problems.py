@@ -21,7 +21,7 @@ _REMEDIES = {
     "no_language_model": "Set SKILLROUTE_CHAT_PROVIDER and SKILLROUTE_CHAT_MODEL where Skillroute runs.",
     "outcome_unknown": "Reload the page before you repeat it: the change may have been stored.",
     "definition_changed": "Approve its changed definition first, on the page Changes or with skillroute trust approve.",
-    "server_disabled": "Switch its server on first, on the page Catalogue, Servers.",
+    "server_disabled": "Switch its server on first, on the page Servers.",
     "skill_deleted": "Reload the list.",
     "skill_exists": "Choose another id, or merge into the existing skill.",
     "skill_full": "Remove tools from the skill first, or choose another one.",

@@ -67,7 +67,7 @@ def is_config(content: Content) -> bool:
             from skillroute_local.mcp_servers.config import read_servers  # noqa: PLC0415
 
             try:
-                read_servers(path)
+                read_servers(path, is_foreign=True)  # what it holds is looked at, and nothing of it used
             except LocalError:
                 return False
             return True
@@ -90,7 +90,7 @@ def read_config(content: Content, choices: Choices, refuse: Refuse) -> Reading:
     if choices.server and not servers:
         raise Unreadable(path.name, f"names no server {choices.server!r} that is switched on: check --server")
     notes = [f"{name} is switched off in it, and left out" for name in file.disabled]
-    return _read(servers, path.name, choices, refuse, notes)
+    return read_listings(servers, path.name, choices, refuse, notes)
 
 
 def read_one(target: str, choices: Choices, refuse: Refuse) -> Reading:
@@ -98,15 +98,17 @@ def read_one(target: str, choices: Choices, refuse: Refuse) -> Reading:
     if not choices.server:
         raise Misused("--mcp needs --server: the name by which the catalogue knows the server")
     if target.startswith(("http://", "https://")):
-        return _read([HttpServer(choices.server, "--mcp", target)], "--mcp", choices, refuse, ())
+        return read_listings([HttpServer(choices.server, "--mcp", target)], "--mcp", choices, refuse, ())
     try:
         command, *args = shlex.split(target)
     except ValueError as error:
         raise Misused(f"--mcp: must be an address or a command line: {error or 'it is empty'}") from None
-    return _read([StdioServer(choices.server, "--mcp", command, tuple(args))], "--mcp", choices, refuse, ())
+    return read_listings([StdioServer(choices.server, "--mcp", command, tuple(args))], "--mcp", choices, refuse, ())
 
 
-def _read(servers: Sequence[McpServer], where: str, choices: Choices, refuse: Refuse, notes: Sequence[str]) -> Reading:
+def read_listings(
+    servers: Sequence[McpServer], where: str, choices: Choices, refuse: Refuse, notes: Sequence[str]
+) -> Reading:
     """Return what servers list. One that hangs, dies or lies is refused, and stops no other one."""
     from skillroute_local.mcp_servers.listing import list_servers  # noqa: PLC0415 (the client takes 0.7 s)
 

@@ -27,7 +27,11 @@ _STRINGS_AND_LAST_COMMAS = re.compile(r'("(?:\\.|[^"\\])*(?:"|\\?\Z))|,(?=\s*[}\
 
 
 def read_servers(
-    path: Path, *, environment: Mapping[str, str] | None = None, workspace: Path | None = None
+    path: Path,
+    *,
+    environment: Mapping[str, str] | None = None,
+    workspace: Path | None = None,
+    is_foreign: bool = False,
 ) -> ServersFile:
     """Read the MCP servers that a file names. One that is wrong does not spoil the others.
 
@@ -37,6 +41,9 @@ def read_servers(
         Where variables are looked up; None takes this process's.
     workspace : Path or None
         What `${workspaceFolder}` stands for; None takes the working directory.
+    is_foreign : bool
+        Whether the file came from elsewhere: nothing of this machine is put into it. Its programs are not to be
+        started, and no stored login is used for its servers.
 
     Raises
     ------
@@ -52,10 +59,11 @@ def read_servers(
             '"mcp_servers" (Codex), "mcp" (opencode), "context_servers" (Zed) or "amp.mcpServers" (Amp)'
         )
     variables = Variables(
-        environment=os.environ if environment is None else environment,
+        environment={} if is_foreign else os.environ if environment is None else environment,
         inputs=_inputs(document),
         workspace=workspace,
         folder=path.absolute().parent,
+        is_foreign=is_foreign,
     )
     servers: dict[str, McpServer] = {}
     disabled: list[str] = []
@@ -75,7 +83,7 @@ def read_servers(
             else:
                 try:
                     server = server_of(name, entry, where, replace(variables, syntax=place.syntax))
-                    if isinstance(server, HttpServer):
+                    if isinstance(server, HttpServer) and not is_foreign:
                         server = replace(server, config=path.absolute())
                     servers[name] = server
                 except EntryError as error:

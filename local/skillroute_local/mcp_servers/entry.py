@@ -10,7 +10,7 @@ from typing import Any
 
 from skillroute_local.mcp_servers.forms import EntryError, plain, tools_of
 from skillroute_local.mcp_servers.model import HttpServer, McpServer, StdioServer, ToolFilter
-from skillroute_local.mcp_servers.variables import Variables
+from skillroute_local.mcp_servers.variables import NOT_HERE, Variables
 
 _MAX_NAME = 256  # as long as the catalogue takes the name of a server
 _TYPES = {
@@ -54,6 +54,8 @@ def server_of(name: str, entry: object, where: str, variables: Variables) -> Mcp
     tools = ToolFilter(*tools_of(entry))
     match _transport(entry, url):
         case "stdio":
+            if variables.is_foreign:  # it is shown as it was written, and never started
+                return _as_written(name, where, entry)
             command = _text(entry, "command", expand)
             if not command:
                 raise EntryError(".command is missing: name the program that is the server")
@@ -69,8 +71,18 @@ def server_of(name: str, entry: object, where: str, variables: Variables) -> Mcp
             address = _text({"url": url}, "url", expand)
             if not re.match(r"https?://[^/\s]", address):
                 raise EntryError(".url must begin with http:// or https://")
-            headers = _headers(entry, expand)
+            headers = _headers(entry, expand, is_foreign=variables.is_foreign)
             return HttpServer(name, where, address, headers, transport, tools)  # type: ignore[arg-type]
+
+
+def _as_written(name: str, where: str, entry: dict[str, Any]) -> StdioServer:
+    """Return a server of a file that came from elsewhere, with no variable replaced and no file read."""
+    command = _text(entry, "command", str)
+    if not command:
+        raise EntryError(".command is missing: name the program that is the server")
+    cwd = _text(entry, "cwd", str)
+    env = dict.fromkeys([*(["envFile"] if entry.get("envFile") else []), *_mapping(entry, "env", str)], "")
+    return StdioServer(name, where, command, _texts(entry, "args", str), env, Path(cwd) if cwd else None)
 
 
 def _transport(entry: dict[str, Any], url: object) -> str:
@@ -127,9 +139,12 @@ def _mapping(entry: dict[str, Any], field: str, expand: Expand) -> dict[str, str
     return {key: _expanded(f"{field}.{key}", value, expand) for key, value in values.items() if value is not None}
 
 
-def _headers(entry: dict[str, Any], expand: Expand) -> dict[str, str]:
+def _headers(entry: dict[str, Any], expand: Expand, *, is_foreign: bool) -> dict[str, str]:
     """Return the headers. What HTTP does not allow is named here: later its value would be in the error."""
     given = _mapping(entry, "headers", expand)
+    for name, value in given.items():
+        if is_foreign and _KEYRING.fullmatch(value):
+            raise EntryError(f".headers.{name}: a secret of the keyring {NOT_HERE}")
     headers = {name: _of_keyring(name, value) for name, value in given.items()}
     for name, value in headers.items():
         if not _HEADER.fullmatch(name):

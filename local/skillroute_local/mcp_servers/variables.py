@@ -19,6 +19,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DOLLAR = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([^{}]*)\})")
 _OF_OPENCODE = re.compile(r"\{(env|file):([^{}]*)\}")
 _MAX_FILE_BYTES = 64 * 1024
+NOT_HERE = "is not put in for a file that came from elsewhere: use the file where it lies, in a terminal"
+"""Ends the refusal of what only the person at this machine may have put into a file."""
 _FOLDERS = {"workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "/"}
 
 
@@ -42,6 +44,8 @@ class Variables:
         How the client writes variables.
     folder : Path
         Of the file, which paths in it are relative to.
+    is_foreign : bool
+        Whether the file came from elsewhere: nothing of this machine's files, folders and secrets is put into it.
     """
 
     environment: Mapping[str, str] = field(repr=False)
@@ -49,6 +53,7 @@ class Variables:
     workspace: Path
     syntax: Syntax = "braces"
     folder: Path = Path()
+    is_foreign: bool = False
 
     def of_entry(self, own: Mapping[str, str]) -> Variables:
         """Return the variables of an entry that sets some itself: they count before those of this process."""
@@ -101,6 +106,8 @@ class Variables:
     def _of_opencode(self, kind: str, name: str) -> str:
         if kind == "env":
             return self.environment.get(name, "")
+        if self.is_foreign:
+            raise ValueError(f"{{file:{name}}} {NOT_HERE}")
         path = self.folder / Path(name).expanduser()
         try:
             with path.open(encoding="utf-8") as file:
@@ -148,6 +155,8 @@ class Variables:
         return value
 
     def _folder(self, variable: str) -> str:
+        if self.is_foreign:
+            raise ValueError(f"${{{variable}}} {NOT_HERE}")
         match variable:
             case "userHome":
                 return str(Path.home())

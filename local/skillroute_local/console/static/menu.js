@@ -10,6 +10,7 @@ const GROUPS = [
   ]],
   ["Catalogue", [
     { id: "catalogue", title: "Catalogue", key: "c", load: () => import("./page_catalogue.js") },
+    { id: "servers", title: "Servers", key: "v", load: () => import("./page_servers.js") },
     { id: "skills", title: "Skills", key: "k", load: () => import("./page_skills.js") },
     { id: "suggestions", title: "Suggestions", key: "u", load: () => import("./page_suggestions.js") },
     { id: "changes", title: "Changes", key: "a", load: () => import("./page_changes.js") },

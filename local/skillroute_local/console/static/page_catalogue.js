@@ -1,4 +1,4 @@
-// Catalogue: all tools and servers in one filter, a tool whole, its skills by hand, on and off.
+// Catalogue: all tools in one filter, a tool whole, its skills by hand, on and off.
 import { act } from "./calls.js";
 import { fill, h, later, plural, select, when } from "./dom.js";
 import { unsaved } from "./drafts.js";
@@ -12,12 +12,11 @@ const STATES = [["", "on and off"], ["on", "on"], ["off", "off"], ["bare", "with
 
 export function make({ options, remember }) {
   let tools = [];
-  let servers = [];
-  let registered = [];
+  let servers = []; // that are registered
   let meant = new Map(); // what tools have as their server, and the one name that it is shown by
   let reading = 0;
   let opened = 0;
-  let tab = options.get("show") === "servers" ? "servers" : "tools";
+  if (options.get("show") === "servers") location.replace("#/servers"); // where they were before
 
   // Who holds a key down passes many by: only where they stop is anything read.
   const readSoon = later((id) => { if (toolList.shows(id)) showTool(id); }, 90);
@@ -30,58 +29,28 @@ export function make({ options, remember }) {
     empty: [h("p", {}, "No tools yet."), h("p", {}, "Import some: `skillroute import mcp.json`, or PUT /api/v1/tools.")],
   });
   toolList.element.classList.add("tool-row");
-  const serverList = new List({
-    label: "Servers", key: (server) => server.id,
-    row: (server) => [
-      h("span", { class: server.is_enabled ? "" : "off" }, server.name), h("span", { class: "num" }, server.tool_count),
-      h("span", { class: server.is_enabled ? "state ok" : "state no" }, server.is_enabled ? "on" : "off"), h("span", { class: "muted" }, server.description)],
-    chosen: (server) => showServer(server), open: () => serverSplit.open(), none: () => serverSplit.nothing(),
-    empty: [h("p", {}, "No servers yet."), h("p", {}, "`skillroute import mcp.json` registers those of a configuration, with their tools.")],
-  });
-  serverList.element.classList.add("server-row");
   const split = new Split(toolList, "The tool");
-  const serverSplit = new Split(serverList, "The server");
 
   const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter", placeholder: "Filter by name, server, text or skill",
     value: options.get("filter") ?? "", oninput: () => filter({ first: true }) });
-  toolList.openedFrom(search, () => tab === "tools");
-  serverList.openedFrom(search, () => tab === "servers");
+  toolList.openedFrom(search);
   const server = h("select", { "aria-label": "Server", onchange: () => filter({ first: true }) }, h("option", { value: "" }, ANY[1]));
   const state = select(STATES, "", () => filter({ first: true }));
   state.setAttribute("aria-label", "State");
   const count = h("span", { class: "count" });
-  const tabs = h("span", { class: "tabs" }, ["tools", "servers"].map((name) =>
-    h("button", { type: "button", "data-tab": name, onclick: () => show(name) }, name === "tools" ? "Tools" : "Servers")));
-  const body = h("div", { class: "stack" });
   const element = h("div", { class: "stack" },
-    h("div", { class: "tools" }, tabs, search, server, state, h("button", { type: "button", onclick: () => load() }, "Reload"), count), body);
-  body.style.flex = "1";
-
-  function show(name) {
-    tab = name;
-    for (const button of tabs.children) button.setAttribute("aria-pressed", String(button.dataset.tab === tab));
-    server.hidden = tab === "servers";
-    fill(body, tab === "tools" ? split.element : serverSplit.element);
-    filter();
-  }
+    h("div", { class: "tools" }, search, server, state, h("button", { type: "button", onclick: () => load() }, "Reload"), count), split.element);
 
   function filter(how) {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const matches = (text) => words.every((word) => text.includes(word));
     const wanted = state.value;
-    if (tab === "tools") {
-      const rows = tools.filter((tool) =>
-        (!server.value || nameOf(tool) === server.value) && matches(tool.text)
-        && (!wanted || (wanted === "bare" ? tool.skill_ids.length === 0 : tool.is_active === (wanted === "on"))));
-      toolList.show(rows, tools.length ? "No tool matches: clear the filter (/, then Esc), or choose all servers." : undefined, how);
-      fill(count, rows.length === tools.length ? plural(tools.length, "tool") : `${rows.length.toLocaleString("en")} of ${plural(tools.length, "tool")}`,
-        reading ? ` (of ${reading.toLocaleString("en")}, reading)` : "");
-      return;
-    }
-    const rows = servers.filter((one) => matches(one.text)
-      && (!wanted || (wanted === "bare" ? one.tool_count === 0 : one.is_enabled === (wanted === "on"))));
-    serverList.show(rows, servers.length ? "No server matches the filter." : undefined, how);
-    fill(count, rows.length === servers.length ? plural(servers.length, "server") : `${rows.length} of ${plural(servers.length, "server")}`);
+    const rows = tools.filter((tool) =>
+      (!server.value || nameOf(tool) === server.value) && matches(tool.text)
+      && (!wanted || (wanted === "bare" ? tool.skill_ids.length === 0 : tool.is_active === (wanted === "on"))));
+    toolList.show(rows, tools.length ? "No tool matches: clear the filter (/, then Esc), or choose all servers." : undefined, how);
+    fill(count, rows.length === tools.length ? plural(tools.length, "tool") : `${rows.length.toLocaleString("en")} of ${plural(tools.length, "tool")}`,
+      reading ? ` (of ${reading.toLocaleString("en")}, reading)` : "");
   }
 
   const textOf = (tool) => [tool.name, tool.server, tool.skill_ids.join(" "), tool.description].join(" ").toLowerCase();
@@ -116,11 +85,9 @@ export function make({ options, remember }) {
       if (!page.rows.length) break;
     }
     const wanted = Number(options.get("tool"));
-    if (tab === "tools") {
-      if (toolList.chosenKey !== undefined) { if (toolList.current) showTool(toolList.chosenKey); }
-      else if (wanted) reach(wanted);
-      else toolList.choose(0);
-    }
+    if (toolList.chosenKey !== undefined) { if (toolList.current) showTool(toolList.chosenKey); }
+    else if (wanted) reach(wanted);
+    else toolList.choose(0);
     return rows;
   }
 
@@ -136,35 +103,23 @@ export function make({ options, remember }) {
   }
 
   async function readServers() {
-    registered = (await act("catalogue/servers")).map((one) => ({ ...one, text: [one.name, one.path, one.description, one.tags.join(" ")].join(" ").toLowerCase() }));
+    servers = await act("servers/registered");
     meet();
-    if (tab === "servers") {
-      filter();
-      if (serverList.current) showServer(serverList.current);
-      else serverList.choose(0);
-    }
+    filter();
   }
 
   const nameOf = (tool) => meant.get(tool.server) ?? tool.server;
 
   // All servers under one name each: those that are registered, and those that tools name and nobody registered.
   function meet() {
-    meant = new Map(registered.flatMap((one) => [one.tools_server, ...one.item_servers].map((name) => [name, one.tools_server])));
-    const others = new Map();
-    for (const tool of tools) {
-      const known = meant.get(tool.server);
-      const key = tool.server.trim().replace(/^\/+|\/+$/g, "").replace(/\s+/g, "-").toLowerCase();
-      let one = others.get(key);
-      if (!key || (known !== undefined && known !== one?.name)) continue;
-      if (!one) {
-        one = { id: `named ${key}`, name: tool.server, tools_server: tool.server, path: "not registered", description: "Tools name this server, but it is not registered.", tags: [], tool_count: 0, is_enabled: false, is_named_only: true, text: key };
-        others.set(key, one);
-      }
-      meant.set(tool.server, one.name);
-      one.tool_count += tool.type === "tool" ? 1 : 0;
-      one.is_enabled ||= tool.is_active;
+    meant = new Map(servers.flatMap((one) => one.names.map((name) => [name, one.tools_server])));
+    const first = new Map();
+    for (const { server: name } of tools) {
+      const key = name.trim().replace(/^\/+|\/+$/g, "").replace(/\s+/g, "-").toLowerCase();
+      if (!key || (meant.has(name) && !first.has(key))) continue;
+      if (!first.has(key)) first.set(key, name);
+      meant.set(name, first.get(key));
     }
-    servers = [...registered, ...others.values()];
     names();
   }
 
@@ -197,10 +152,10 @@ export function make({ options, remember }) {
     };
     split.show(
       h("h2", { class: "code" }, tool.name),
-      h("p", { class: "muted" }, `${tool.type} of ${tool.server ?? "no server"}, id ${tool.id}, changed `, when(tool.updated_at)),
+      h("p", { class: "muted" }, `${tool.type} of `, tool.server ? h("a", { href: `#/servers?server=${encodeURIComponent(nameOf(tool))}` }, tool.server) : "no server", `, id ${tool.id}, changed `, when(tool.updated_at)),
       !tool.is_active && h("p", { class: "note" }, tool.is_switched_off ? "This tool is switched off: searches do not return it."
         : tool.is_quarantined ? ["Its definition changed: searches do not return it until it is approved, on the page ", h("a", { href: "#/changes" }, "Changes"), "."]
-          : "The tool's server is switched off: searches do not return the tool."),
+          : ["The ", h("a", { href: `#/servers?server=${encodeURIComponent(nameOf(tool))}` }, "tool's server"), " is switched off: searches do not return the tool."]),
       !tool.is_embedded && h("p", { class: "note" }, "This tool has no vector yet: searches find it by words only."),
       h("p", { class: "lead" }, tool.description || h("span", { class: "muted" }, "It has no description.")),
       h("p", { class: "actions" }, h("button", { type: "button", onclick: () => switchTool(tool, changed) }, tool.is_switched_off ? "Switch on" : "Switch off"),
@@ -224,46 +179,11 @@ export function make({ options, remember }) {
     }
   }
 
-  function showServer(one) {
-    serverSplit.of = one.id;
-    serverSplit.show(
-      h("h2", {}, one.name),
-      h("p", { class: "muted" }, `${one.path}, ${plural(one.tool_count, "tool")}`, !one.is_named_only && [", changed ", when(one.updated_at)]),
-      h("p", { class: "lead" }, one.description || h("span", { class: "muted" }, "It has no description.")),
-      h("p", { class: "chips" }, one.tags.map((tag) => h("span", { class: "chip" }, `#${tag}`))),
-      h("p", {}, one.is_enabled ? "Searches return this server and its tools." : "This server is switched off: searches do not return it or its tools."),
-      h("p", { class: "actions" },
-        h("button", { type: "button", onclick: () => switchServer(one) }, one.is_enabled ? "Switch off" : "Switch on"),
-        h("button", { type: "button", onclick: () => { show("tools"); server.value = one.tools_server || one.name; filter({ first: true }); } }, "Show its tools")));
-  }
-
-  async function switchServer(one) {
-    try {
-      const row = await (one.is_named_only
-        ? act("catalogue/switch_named", { name: one.name, on: !one.is_enabled })
-        : act("catalogue/switch_server", { server_id: one.id, on: !one.is_enabled }));
-      one.is_named_only = false;
-      Object.assign(one, row);
-      const listed = servers.find((other) => other.id === one.id);
-      if (listed) Object.assign(listed, row);
-      filter();
-      if (serverList.shows(one.id)) showServer(one);
-      say(`${one.name} is ${one.is_enabled ? "on" : "off"}, with ${plural(one.tool_count, "tool")}`, { action: "Undo", run: () => switchServer(one) });
-      load();
-    } catch (error) {
-      showProblem(error, `${one.name} was not switched`, () => switchServer(one));
-    }
-  }
-
-  show(tab);
+  filter();
   return {
-    element, enter: load, list: () => (tab === "tools" ? toolList : serverList),
-    options: (more) => { const id = Number(more.get("tool")); if (id) { show("tools"); reach(id); } },
-    escape: () => split.close() || serverSplit.close(),
-    keys: {
-      t: { says: "show tools", run: () => show("tools") },
-      s: { says: "show servers", run: () => { show("servers"); if (!serverList.current) serverList.choose(0); } },
-    },
+    element, enter: load, list: () => toolList,
+    options: (more) => { const id = Number(more.get("tool")); if (id) reach(id); },
+    escape: () => split.close(),
   };
 }
 

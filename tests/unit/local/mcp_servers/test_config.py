@@ -205,3 +205,34 @@ def test_an_entry_may_ask_for_the_whole_environment(tmp_path: Path) -> None:
         assert isinstance(server, StdioServer)
         assert server.inherits is inherits
     assert problem(tmp_path, {"command": "run", "inheritEnv": "yes"}) == ".inheritEnv must be true or false"
+
+
+def test_nothing_of_this_machine_is_put_into_a_file_that_came_from_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "hush")
+    (tmp_path / ".env").write_text("TOKEN=hush", "utf-8")
+    web = {"url": "https://example.com/mcp"}
+    servers = {
+        "plain": web,
+        "variable": web | {"headers": {"x": "${TOKEN}"}},
+        "keyring": web | {"headers": {"x": "keyring:skillroute"}},
+        "home": {"url": "https://example.com/${userHome}"},
+        "program": {"command": "run", "args": ["${TOKEN}"], "envFile": str(tmp_path / ".env")},
+    }
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": servers}), "utf-8")
+
+    found = read_servers(path, is_foreign=True)
+
+    plain, program = found.servers
+    assert isinstance(plain, HttpServer)
+    assert plain.config is None  # no stored login is for it
+    assert isinstance(program, StdioServer)
+    assert (program.args, program.env) == (("${TOKEN}",), {"envFile": ""})
+    assert [problem.partition("mcpServers.")[2].partition(".")[0] for problem in found.problems] == [
+        "variable",
+        "keyring",
+        "home",
+    ]
+    assert "hush" not in repr(found)
