@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 WIDE = {"width": 1280, "height": 800}
 NARROW = {"width": 400, "height": 800}
 # How long a page may take to show something: beside containers, on two processors, some take ten times what they need.
-_PATIENCE_MS = 90_000
+_PATIENCE_MS = int(os.environ.get("SKILLROUTE_CONSOLE_PATIENCE_MS", "90000"))
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
 
 

@@ -111,7 +111,7 @@ def test_several_are_switched_by_keys_and_undone(console: Console, axe: str) -> 
     console.page.keyboard.press("Space")
     console.page.keyboard.press("j")
     console.page.keyboard.press("t")
-    console.page.get_by_text("2 selected").wait_for()
+    console.page.get_by_text("2 servers selected").wait_for()
     assert violations(console, axe) == []
     console.page.keyboard.press("o")
     notice = console.page.locator("#notices").get_by_text("2 servers are off")
@@ -131,7 +131,7 @@ def test_all_that_are_shown_are_switched_by_one_button(console: Console) -> None
     console.open("servers?filter=shown_")
     console.row("shown_b").wait_for()
     console.row("shown_a").locator(".tick").click()
-    console.page.get_by_text("1 selected").wait_for()
+    console.page.get_by_text("1 server selected").wait_for()
     console.page.get_by_label("All shown").check()
     console.page.get_by_role("button", name="Switch off (2)").click()
     console.page.get_by_text("2 servers are off").wait_for()

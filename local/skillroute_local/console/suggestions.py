@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from typing import Any
 
+from pydantic import AwareDatetime
 from skillroute_client import AsyncSkillroute, Forbidden, NotFound
 
 from skillroute_local.console.actions import Actions
@@ -46,6 +48,13 @@ async def evidence(client: AsyncSkillroute, group: dict[str, Any]) -> dict[str, 
         "nearest": nearest,
         "target": target,
     }
+
+
+@actions.action
+async def ids(client: AsyncSkillroute, group: dict[str, Any], until: AwareDatetime | None = None) -> list[int]:
+    """Return the ids of a group's suggestions, without those that came after `until`."""
+    found = await _suggestions(client, group)
+    return [row["id"] for row in found if until is None or datetime.fromisoformat(row["created_at"]) <= until]
 
 
 @actions.action

@@ -19,6 +19,11 @@ export function hueOf(id) {
 export function skillChip(id, { text = id, isPrimary = false, isLink = true } = {}) {
   const names = { class: isPrimary ? "chip skill first" : "chip skill", title: isPrimary ? `${id}, the primary skill` : id };
   const chip = isLink ? h("a", { ...names, href: `#/skills?skill=${encodeURIComponent(id)}` }, text) : h("span", names, text);
-  chip.style.setProperty("--hue", hueOf(id));
-  return chip;
+  return tinted(chip, id);
+}
+
+/** Give an element of class `skill` the colour of a skill. */
+export function tinted(element, id) {
+  element.style.setProperty("--hue", hueOf(id));
+  return element;
 }

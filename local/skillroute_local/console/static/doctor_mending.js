@@ -174,8 +174,8 @@ export function mending(finding, mends, changed) {
   }, (on) => switchSkill(id, on));
 
   const switchServer = (name, isOn) => switched(`server/${name}`, name, isOn, async () => {
-    const known = (await act("catalogue/servers")).find((one) => one.tools_server === name || one.item_servers.includes(name));
-    await (known ? act("catalogue/switch_server", { server_id: known.id, on: isOn }) : act("catalogue/switch_named", { name, on: isOn }));
+    const known = (await act("servers/registered")).find((one) => one.names.includes(name));
+    await act("servers/switch", { servers: [{ key: name, id: known?.id ?? null, name, was_enabled: known?.is_enabled ?? !isOn }], on: isOn });
   }, (on) => switchServer(name, on));
 
   draw();

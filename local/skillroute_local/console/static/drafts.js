@@ -16,11 +16,16 @@ function changed(drafts) {
   document.dispatchEvent(new CustomEvent("drafts"));
 }
 
+let isLost = false; // what was typed is on this page alone
+addEventListener("beforeunload", (event) => { if (isLost) event.preventDefault(); }); // the browser asks
+
 function store(drafts) {
   changed(drafts);
   try {
     localStorage.setItem(NAME, JSON.stringify(drafts));
+    isLost = false;
   } catch {
+    isLost = true;
     showProblem({ message: "the browser's storage is full", remedy: "Save your input before you close the tab.", status: 0 }, "Not kept");
   }
 }

@@ -1,10 +1,12 @@
 // Catalogue: all tools in one filter, a tool whole, its skills by hand, on and off.
 import { act } from "./calls.js";
+import { skillChip } from "./colours.js";
 import { fill, h, later, plural, select, when } from "./dom.js";
 import { unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { say, showProblem } from "./notices.js";
 import { requestEditor, requestsOf } from "./tool_requests.js";
+import { severalTools } from "./tool_several.js";
 import { toolSkills, unsavedSkills } from "./tool_skills.js";
 
 const ANY = ["", "all servers"];
@@ -23,23 +25,29 @@ export function make({ options, remember }) {
   const toolList = new List({
     label: "Tools", key: (tool) => tool.id,
     row: (tool) => [
-      h("span", {}, h("span", { class: tool.is_active ? "code" : "code off" }, tool.name), " ", unsavedSkills(tool.id) || unsaved(requestsOf(tool.id))), h("span", { class: "muted" }, tool.server),
-      h("span", {}, tool.skill_ids.join(", ") || "–"), h("span", { class: "muted" }, tool.description)],
+      several.selection.cell(tool), h("span", {}, h("span", { class: tool.is_active ? "code" : "code off" }, tool.name), " ", unsavedSkills(tool.id) || unsaved(requestsOf(tool.id))), h("span", { class: "muted" }, tool.server),
+      h("span", { class: "tags" }, tool.skill_ids.length ? tool.skill_ids.map((id, at) => skillChip(id, { isPrimary: at === 0, isLink: false })) : h("span", { class: "muted" }, "no skill")), h("span", { class: "muted" }, tool.description)],
     chosen: (tool) => { split.reading(tool.id, tool.name); readSoon(tool.id); }, open: () => split.open(), none: () => split.nothing(),
     empty: [h("p", {}, "No tools yet."), h("p", {}, "Import some: `skillroute import mcp.json`, or PUT /api/v1/tools.")],
   });
   toolList.element.classList.add("tool-row");
+  const several = severalTools(toolList, { all: () => tools, changed: (rows) => {
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    tools = tools.map((tool) => (byId.has(tool.id) ? withText({ ...tool, ...byId.get(tool.id) }) : tool));
+    filter();
+    if (byId.has(toolList.chosenKey)) showTool(toolList.chosenKey);
+  } });
   const split = new Split(toolList, "The tool");
 
   const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter", placeholder: "Filter by name, server, text or skill",
     value: options.get("filter") ?? "", oninput: () => filter({ first: true }) });
   toolList.openedFrom(search);
   const server = h("select", { "aria-label": "Server", onchange: () => filter({ first: true }) }, h("option", { value: "" }, ANY[1]));
-  const state = select(STATES, "", () => filter({ first: true }));
+  const state = select(STATES, options.get("state") ?? "", () => filter({ first: true }));
   state.setAttribute("aria-label", "State");
   const count = h("span", { class: "count" });
   const element = h("div", { class: "stack" },
-    h("div", { class: "tools" }, search, server, state, h("button", { type: "button", onclick: () => load() }, "Reload"), count), split.element);
+    h("div", { class: "tools" }, search, server, state, h("button", { type: "button", onclick: () => load() }, "Reload"), count), several.bar, split.element);
 
   function filter(how) {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -51,8 +59,16 @@ export function make({ options, remember }) {
     toolList.show(rows, tools.length ? "No tool matches: clear the filter (/, then Esc), or choose all servers." : undefined, how);
     fill(count, rows.length === tools.length ? plural(tools.length, "tool") : `${rows.length.toLocaleString("en")} of ${plural(tools.length, "tool")}`,
       reading ? ` (of ${reading.toLocaleString("en")}, reading)` : "");
+    several.selection.mark();
+    keep();
   }
 
+  /** Keep in the address what is open, and what is filtered. */
+  function keep() {
+    if (!reading && tools.length) remember("catalogue", { tool: toolList.isEmptied ? "" : toolList.chosenKey, filter: search.value, server: server.value, state: state.value });
+  }
+
+  const withText = (tool) => ({ ...tool, text: textOf(tool) });
   const textOf = (tool) => [tool.name, tool.server, tool.skill_ids.join(" "), tool.description].join(" ").toLowerCase();
 
   async function load() {
@@ -75,7 +91,7 @@ export function make({ options, remember }) {
       const page = await act("catalogue/tools", { offset: rows.length });
       if (load.mine !== mine) return null;
       total = page.total;
-      rows.push(...page.rows.map((tool) => ({ ...tool, text: textOf(tool) })));
+      rows.push(...page.rows.map(withText));
       reading = rows.length < total && page.rows.length ? total : 0;
       toolList.isPartial = reading > 0;
       // What was there before stays until all is read: a list that shrinks under the hand is none.
@@ -132,7 +148,7 @@ export function make({ options, remember }) {
 
   async function showTool(id) {
     const mine = ++opened;
-    remember("catalogue", { tool: id });
+    keep();
     try {
       const found = await act("catalogue/tool", { tool_id: id });
       if (mine === opened) drawTool(found);
@@ -147,7 +163,7 @@ export function make({ options, remember }) {
     split.of = tool.id;
     const changed = (row) => {
       const at = tools.findIndex((one) => one.id === tool.id);
-      if (at >= 0) { tools[at] = { ...tools[at], ...row }; tools[at].text = textOf(tools[at]); }
+      if (at >= 0) tools[at] = withText({ ...tools[at], ...row });
       filter();
     };
     split.show(
@@ -184,6 +200,7 @@ export function make({ options, remember }) {
     element, enter: load, list: () => toolList,
     options: (more) => { const id = Number(more.get("tool")); if (id) reach(id); },
     escape: () => split.close(),
+    keys: { t: { says: "select the tool in the list, or not (Space in the list)", run: () => several.selection.toggle(toolList.current) } },
   };
 }
 

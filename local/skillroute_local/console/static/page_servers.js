@@ -4,6 +4,7 @@ import { fill, h, later, plural, select, when } from "./dom.js";
 import { makeImport } from "./import_panel.js";
 import { List, Split } from "./list.js";
 import { say, showProblem } from "./notices.js";
+import { Selection } from "./selection.js";
 
 const STATES = [["", "all states"], ["on", "on"], ["off", "off"], ["unregistered", "not registered"], ["failing", "failing"], ["waiting", "changes wait"], ["today", "changed today"]];
 const ORDERS = [["", "by name"], ["changed", "last change first"], ["tools", "most tools first"]];
@@ -28,7 +29,6 @@ export function make({ options, remember }) {
   let turn = 0;
   let countsAll = true;
   let wanted = options.get("server"); // that shall be open once it is read
-  const ticked = new Set();
 
   const list = new List({
     label: "Servers", key: (one) => one.key, row: drawRow,
@@ -36,8 +36,7 @@ export function make({ options, remember }) {
     empty: [h("p", {}, "No servers yet."), h("p", {}, "Press ", h("kbd", {}, "i"), " to import tools from a file or a server, or run ", h("code", {}, "skillroute import mcp.json --register"), ".")],
   });
   list.element.classList.add("servers-row");
-  list.box.setAttribute("aria-describedby", "servers-help");
-  list.box.addEventListener("keydown", (event) => { if (event.key === " ") { event.preventDefault(); tick(list.current); } });
+  const ticked = new Selection(list, { word: "server", changed: () => mark() });
   const split = new Split(list, "The server");
   const readSoon = later((one) => { if (list.shows(one.key)) showTools(one); }, 90);
 
@@ -51,18 +50,14 @@ export function make({ options, remember }) {
   state.setAttribute("aria-label", "State");
   order.setAttribute("aria-label", "Order");
   const count = h("span", { class: "count" });
-  const all = h("input", { type: "checkbox", id: "servers-all", onchange: () => setTicks(list.rows, all.checked) });
   const on = h("button", { type: "button", onclick: () => switchTicked(true) });
   const off = h("button", { type: "button", onclick: () => switchTicked(false) });
-  const chosen = h("span", { role: "status", class: "muted" });
   const became = h("div", { role: "status" });
   const importing = makeImport({ done: showImported, leave: () => view("list") });
   const toImport = h("button", { type: "button", onclick: () => view("import") }, "Import ", h("kbd", { "aria-hidden": "true" }, "i"));
   const listView = h("div", { class: "stack servers-list" },
     h("div", { class: "tools" }, search, state, order, toImport, h("button", { type: "button", onclick: () => load() }, "Reload"), count),
-    h("div", { class: "actions" }, h("span", { class: "inline" }, all, h("label", { for: all.id }, "All shown")), on, off, chosen,
-      h("small", { id: "servers-help", class: "wide" }, h("kbd", {}, "Space"), " or ", h("kbd", {}, "t"), " selects, ", h("kbd", {}, "o"), " switches")),
-    became, split.element);
+    ticked.bar(on, off), became, split.element);
   const element = h("div", { class: "stack" });
   let shown = null;
 
@@ -83,10 +78,8 @@ export function make({ options, remember }) {
   }
 
   function drawRow(one) {
-    const isTicked = ticked.has(one.key);
     return [
-      h("span", { class: "tick", title: isTicked ? "selected" : "select it", onclick: (event) => { event.stopPropagation(); tick(one); } },
-        h("span", { "aria-hidden": "true" }, isTicked ? "☑" : "☐"), isTicked && h("span", { class: "spoken" }, "selected")),
+      ticked.cell(one),
       h("span", { class: one.is_enabled ? "" : "off" }, one.name),
       h("span", { class: one.is_enabled ? "state ok" : "state no" }, one.is_enabled ? "on" : "off"),
       h("span", { class: "num" }, plural(one.tool_count, "tool")),
@@ -107,7 +100,7 @@ export function make({ options, remember }) {
     list.show(found, rows.length ? "No server matches: clear the filter (/, then Esc), or choose all states." : undefined, how);
     fill(count, found.length === rows.length ? plural(rows.length, "server") : `${found.length.toLocaleString("en")} of ${plural(rows.length, "server")}`,
       !countsAll && ", not all changes counted");
-    mark();
+    ticked.mark();
     keep();
   }
 
@@ -119,7 +112,6 @@ export function make({ options, remember }) {
       countsAll = found.counted_all;
       offerWaiting(found.counts_waiting);
       rows = found.rows.map((one) => ({ ...one, text: textOf(one) }));
-      for (const key of ticked) if (!rows.some((one) => one.key === key)) ticked.delete(key);
       filter();
       settle();
     } catch (error) {
@@ -202,28 +194,16 @@ export function make({ options, remember }) {
     }
   }
 
-  const tick = (one) => one && setTicks([one], !ticked.has(one.key));
-  function setTicks(some, to) {
-    for (const { key } of some) if (to) ticked.add(key); else ticked.delete(key);
-    list.redraw();
-    mark();
-  }
-
-  const selected = () => rows.filter((one) => ticked.has(one.key));
+  function selected() { return ticked.among(rows); }
 
   function mark() {
     const those = selected();
-    all.checked = list.rows.length > 0 && list.rows.every((one) => ticked.has(one.key));
-    all.indeterminate = those.length > 0 && !all.checked;
-    all.disabled = list.rows.length === 0;
     const up = those.filter((one) => one.is_enabled).length;
     const down = those.length - up;
     fill(on, `Switch on (${down})`);
     fill(off, `Switch off (${up})`);
     on.disabled = down === 0;
     off.disabled = up === 0;
-    const hidden = those.filter((one) => !list.rows.includes(one)).length;
-    fill(chosen, those.length > 0 && `${those.length} selected${hidden ? `, ${hidden} of them not shown` : ""}`);
   }
 
   const switchTicked = (to) => switchAll(selected().filter((one) => one.is_enabled !== to), to);
@@ -252,7 +232,7 @@ export function make({ options, remember }) {
     if (at < 0) return;
     const merged = { ...rows[at], ...now, names: [...new Set([...rows[at].names, ...now.names])] };
     rows[at] = { ...merged, text: textOf(merged) };
-    if (ticked.delete(key)) ticked.add(now.key);
+    ticked.rename(key, now.key);
     if (key !== now.key && list.chosenKey === key) list.expect(now.key);
   }
 
@@ -285,7 +265,7 @@ export function make({ options, remember }) {
     keys: {
       i: { says: "import from a file or an address", isOnce: true, run: () => view("import") },
       o: { says: "switch the selected servers, or the one that is open, on or off", isOnce: true, run: () => toggle() },
-      t: { says: "select the server in the list, or not (Space in the list)", run: () => tick(current()) },
+      t: { says: "select the server in the list, or not (Space in the list)", run: () => ticked.toggle(current()) },
       r: { says: "read everything again", isOnce: true, run: () => load() },
     },
   };

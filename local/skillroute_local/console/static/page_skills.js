@@ -4,6 +4,7 @@ import { bar, field, fill, h, later, plural, refuse, select, when } from "./dom.
 import { editorDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { say, showProblem } from "./notices.js";
+import { Selection, showFailed } from "./selection.js";
 import { forgetSkills } from "./skill_choice.js";
 import { mergeInto, skillEditor, unsavedSkill } from "./skill_editor.js";
 
@@ -24,12 +25,13 @@ export function make({ options, remember }) {
   const list = new List({
     label: "Skills", key: (skill) => skill.id,
     row: (skill) => [
-      h("span", {}, h("span", { class: skill.is_active ? "" : "off" }, skill.name), " ", unsavedSkill(skill)), h("span", { class: "num" }, skill.tool_count),
+      selection.cell(skill),       h("span", {}, h("span", { class: skill.is_active ? "" : "off" }, skill.name), " ", unsavedSkill(skill)), h("span", { class: "num" }, skill.tool_count),
       h("span", { class: skill.is_active ? "state ok" : "state no" }, skill.is_active ? "on" : "off"), h("span", { class: "muted" }, skill.description)],
     chosen: (skill) => { split.reading(skill.id, skill.name); readSoon(skill.id); }, open: () => split.open(), none: () => split.nothing(),
     empty: [h("p", {}, "No skills yet."), h("p", {}, "Create one here, or run `skillroute skills propose` to derive skills from the tools.")],
   });
   list.element.classList.add("skill-row");
+  const selection = new Selection(list, { word: "skill" });
   const split = new Split(list, "The skill");
   const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter skills", placeholder: "Filter by name, id, text or keyword", oninput: () => filter({ first: true }) });
   list.openedFrom(search);
@@ -42,7 +44,8 @@ export function make({ options, remember }) {
   label();
   const element = h("div", { class: "stack" },
     h("div", { class: "tools" }, search, order, state, making,
-      h("button", { type: "button", onclick: load }, "Reload"), count), split.element);
+      h("button", { type: "button", onclick: load }, "Reload"), count),
+    selection.bar(h("button", { type: "button", onclick: () => switchSeveral(false) }, "Switch off"), h("button", { type: "button", onclick: () => switchSeveral(true) }, "Switch on")), split.element);
 
   function filter(how) {
     const given = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -52,6 +55,7 @@ export function make({ options, remember }) {
     rows.sort(COMPARE[order.value]);
     list.show(rows, skills.length ? "No skill matches the filter." : undefined, how);
     fill(count, rows.length === skills.length ? plural(rows.length, "skill") : `${rows.length} of ${plural(skills.length, "skill")}`);
+    selection.mark();
   }
 
   async function load() {
@@ -123,6 +127,17 @@ export function make({ options, remember }) {
     }
   }
 
+  async function switchSeveral(to, some = selection.among(skills)) {
+    const rows = some.filter((skill) => skill.is_active !== to);
+    if (!rows.length) return void say(`The selected skills are ${to ? "on" : "off"} already.`);
+    const { done, failed } = await selection.each(rows, async (skill) =>
+      (await act("skills/save", { skill_id: skill.id, fields: { is_active: to }, version: null })).skill, to ? "Switching on" : "Switching off");
+    for (const { answer } of done) changed(answer);
+    if (list.current) show(list.chosenKey);
+    if (done.length) say(`${plural(done.length, "skill")} switched ${to ? "on" : "off"}`, { action: "Undo", run: () => switchSeveral(!to, done.map(({ answer }) => answer)) });
+    showFailed(failed, `${plural(failed.length, "skill")} not switched`, (skill) => skill.name, () => switchSeveral(to, failed.map(({ row }) => row)));
+  }
+
   async function merged(skill, into) {
     const isOpen = list.shows(skill.id);
     await load();
@@ -191,6 +206,9 @@ export function make({ options, remember }) {
   return {
     element, enter: load, list: () => list, escape: () => split.close(),
     options: (more) => { if (more.get("skill")) reach(more.get("skill")); },
-    keys: { n: { says: "make a new skill", run: create } },
+    keys: {
+      n: { says: "make a new skill", run: create },
+      t: { says: "select the skill in the list, or not (Space in the list)", run: () => selection.toggle(list.current) },
+    },
   };
 }

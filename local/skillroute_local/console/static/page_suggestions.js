@@ -1,9 +1,10 @@
 // Suggestions: a queue to be worked through by keys; a decision is sent a moment later, so that it can be undone.
 import { act, Problem } from "./calls.js";
 import { field, fill, h, plural, refuse, when } from "./dom.js";
-import { dropDraft, editorDraft, unsaved } from "./drafts.js";
+import { draft, dropDraft, editorDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { say, showProblem } from "./notices.js";
+import { Selection, showFailed } from "./selection.js";
 import { forgetSkills, skillInput, skills } from "./skill_choice.js";
 
 const UNDO_MS = 6000;
@@ -22,7 +23,7 @@ export function make({ options, remember }) {
   const list = new List({
     label: "Suggestions", key: keyOf, heights: [50, 50],
     row: (group) => [
-      h("span", {}, group.name, " ", unsaved(draftOf(group))), h("span", { class: "num" }, group.count),
+      selection.cell(group), h("span", {}, group.name, " ", unsaved(draftOf(group))), h("span", { class: "num" }, group.count),
       h("span", { class: "under" }, isNew(group) ? group.description : `description of ${group.skill_id}`)],
     chosen: (group) => show(group), open: () => split.open(), none: () => { current = null; loading?.abort(); split.nothing(); },
     empty: [h("p", {}, "No open suggestions."),
@@ -31,6 +32,7 @@ export function make({ options, remember }) {
   const split = new Split(list, "The suggestion");
   split.element.classList.add("even");
   list.element.classList.add("group-row");
+  const selection = new Selection(list, { word: "name" });
   const count = h("span", { class: "count" });
   const search = h("input", {
     type: "search", placeholder: "Filter by name, description or tool", "aria-label": "Filter suggestions", "data-first": true,
@@ -40,6 +42,9 @@ export function make({ options, remember }) {
   const undoButton = h("button", { type: "button", disabled: true, onclick: undo }, "Undo ", h("kbd", {}, "u"));
   const element = h("div", { class: "stack" },
     h("div", { class: "tools" }, search, undoButton, h("button", { type: "button", onclick: load }, "Reload"), count),
+    selection.bar(
+      h("button", { type: "button", onclick: () => decideSeveral("approve") }, "Approve them ", h("kbd", {}, "a")),
+      h("button", { type: "button", onclick: () => decideSeveral("reject") }, "Reject them ", h("kbd", {}, "x"))),
     split.element);
 
   function filter(how) {
@@ -53,6 +58,7 @@ export function make({ options, remember }) {
     const all = rows.reduce((sum, group) => sum + group.count, 0);
     fill(count, `${plural(rows.length, "name")}, ${plural(all, "suggestion")}`);
     undoButton.disabled = waiting.length === 0;
+    selection.mark();
   }
 
   async function load() {
@@ -213,10 +219,44 @@ export function make({ options, remember }) {
     list.box.focus();
   }
 
+  /**
+   * Decide on all that are selected, as they stand in the list: what was typed and not decided on stays, and so does a
+   * new skill whose id is taken. They are sent together, and taken back together.
+   */
+  async function decideSeveral(action) {
+    const all = selection.among(groups).filter((group) => !waiting.some((one) => keyOf(one.group) === keyOf(group)));
+    const isOpen = (group) => draft(draftOf(group)) === undefined && !(action === "approve" && isNew(group) && group.skill_exists);
+    const rows = all.filter(isOpen);
+    // What the list had is decided on; a suggestion of a name that came later waits for another look.
+    const { done, failed } = await selection.each(rows, (group) => act("suggestions/ids", { group, until: group.last_created_at }), "Reading");
+    showFailed(failed, `${plural(failed.length, "name")} not decided`, (group) => group.name, () => decideSeveral(action));
+    if (!element.isConnected) return;
+    const batch = done.map(({ row, answer }) => ({ group: row, where: "", decision: { action, ids: answer } })).filter(({ decision }) => decision.ids.length);
+    const left = all.length - rows.length;
+    const leftSays = left ? ` ${plural(left, "name")} stay${left === 1 ? "s" : ""}: changed and not saved, or the id is taken.` : "";
+    if (!batch.length) return void say(`Nothing was decided.${leftSays}`, { forMs: 12000 });
+    const silence = say(`${DOING[action]} ${plural(batch.length, "name")}: sent in ${UNDO_MS / 1000} seconds.${leftSays}`, { action: "Undo (u)", run: () => takeBack(batch[0]), forMs: UNDO_MS });
+    const timer = setTimeout(() => sendTogether(batch, action), UNDO_MS);
+    for (const one of batch) Object.assign(one, { batch, silence, timer });
+    waiting.push(...batch);
+    filter();
+    list.box.focus();
+  }
+
+  async function sendTogether(batch, action) {
+    const { done, failed } = await selection.each(batch.filter((one) => waiting.includes(one)), (one) => send(one, { isQuiet: true }), DOING[action]);
+    filter();
+    if (done.length) say(`${DONE[action]}: ${plural(done.length, "name")}`);
+    showFailed(failed, `${plural(failed.length, "name")} not decided, and in the list again`, (one) => one.group.name, () => {
+      waiting.push(...failed.map(({ row }) => row));
+      sendTogether(failed.map(({ row }) => row), action);
+    });
+  }
+
   function takeBack(one) {
-    const at = waiting.indexOf(one);
-    if (at < 0) return;
-    waiting.splice(at, 1);
+    if (!waiting.includes(one)) return;
+    const back = (one.batch ?? [one]).filter((each) => waiting.includes(each));
+    for (const each of back) waiting.splice(waiting.indexOf(each), 1);
     clearTimeout(one.timer);
     one.silence();
     filter();
@@ -228,7 +268,7 @@ export function make({ options, remember }) {
     else say("There is nothing to undo: decisions that were sent are final.");
   }
 
-  async function send(one, { last = false } = {}) {
+  async function send(one, { last = false, isQuiet = false } = {}) {
     if (!waiting.includes(one)) return;
     clearTimeout(one.timer);
     waiting.splice(waiting.indexOf(one), 1);
@@ -239,11 +279,13 @@ export function make({ options, remember }) {
       if (result.status === "failed") throw failure(result);
       dropDraft(draftOf(one.group));
       forgetSkills();
+      if (isQuiet && !result.failed) return;
       const also = result.also_resolved ? `, and ${result.also_resolved} more of the name` : "";
       say(`${DONE[one.decision.action]}: ${one.group.name}${one.where || (result.skill ? ` as ${result.skill.id}` : "")}, ${plural(result.decided, "suggestion")}${also}`);
       if (result.failed) showProblem(failure(result), `${plural(result.failed, "suggestion")} of ${one.group.name} stayed`);
     } catch (error) {
       groups = [one.group, ...groups];
+      if (isQuiet) throw error;
       showProblem(error, `${one.group.name} was not decided, and is in the list again`, () => again(one));
     }
     filter();
@@ -254,6 +296,8 @@ export function make({ options, remember }) {
     send(one);
   }
 
+  // With several selected the keys that decide are about these.
+  const actAll = (name) => () => (selection.among(groups).length ? decideSeveral(name) : act_(name)());
   const act_ = (name) => () => { if (list.current && current?.of === keyOf(list.current)) current[name](); };
   return {
     element, list: () => list,
@@ -261,10 +305,11 @@ export function make({ options, remember }) {
     leave: (how) => Promise.all([...waiting].map((one) => send(one, how))),
     escape: () => split.close(),
     keys: {
-      a: { says: "approve", run: act_("approve") },
+      a: { says: "approve", run: actAll("approve") },
       e: { says: "edit before approving", run: act_("edit") },
       m: { says: "merge into the named skill, or name one", run: act_("merge") },
-      x: { says: "reject", run: act_("reject") },
+      x: { says: "reject", run: actAll("reject") },
+      t: { says: "select the name in the list, or not (Space in the list)", run: () => selection.toggle(list.current) },
       u: { says: "undo the last decision, until it is sent", run: undo },
     },
   };

@@ -64,7 +64,7 @@ function found(text, commands) {
   return [
     ...pages,
     ...best(skills, words, ({ id, name }) => `${name} ${id}`).map(({ id, name }) => ({ kind: "Skill", title: name, picture: "skills", hint: id, run: to(`#/skills?skill=${encodeURIComponent(id)}`) })),
-    ...best(servers, words, ({ name }) => name).map(({ id, name }) => ({ kind: "Server", title: name, picture: "servers", hint: "", run: to(`#/servers?server=${encodeURIComponent(id)}`) })),
+    ...best(servers, words, ({ name }) => name).map(({ name }) => ({ kind: "Server", title: name, picture: "servers", hint: "", run: to(`#/servers?${new URLSearchParams({ server: name })}`) })),
     ...best(tools, words, ([, name, server]) => `${name} ${server}`).map(([id, name, server]) => ({ kind: "Tool", title: name, picture: "tool", hint: server, run: to(`#/catalogue?tool=${id}`) })),
     ...best(commands, words, ({ title }) => title).map(({ title, run }) => ({ kind: "Do", title, hint: "", run })),
     { kind: "Search", title: `Search for “${text.trim()}”`, picture: "search", hint: "", run: to(`#/search?${new URLSearchParams({ q: text.trim() })}`) },

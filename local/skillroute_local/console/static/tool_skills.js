@@ -1,5 +1,6 @@
 // The skills of a tool, which people give and take by hand, and who gave it them.
 import { act } from "./calls.js";
+import { tinted } from "./colours.js";
 import { bar, fill, h, when } from "./dom.js";
 import { KEPT, draft, dropDraft, editorDraft, keepDraft, unsaved } from "./drafts.js";
 import { say, showProblem } from "./notices.js";
@@ -42,9 +43,9 @@ export function toolSkills(tool, skills, saved) {
   const row = h("span", { class: "inline" });
   const draw = () => {
     const isChanged = String(wanted) !== String(now);
-    fill(row, wanted.map((id, at) => h("span", { class: at === 0 ? "chip first" : "chip" }, id,
+    fill(row, wanted.map((id, at) => tinted(h("span", { class: at === 0 ? "chip skill first" : "chip skill" }, id,
       at > 0 && h("button", { type: "button", "aria-label": `Make ${id} the primary skill`, title: "make it the primary skill", onclick: () => change([id, ...wanted.filter((one) => one !== id)]) }, "↑"),
-      h("button", { type: "button", "aria-label": `Remove ${id}`, title: "remove it", onclick: () => change(wanted.filter((one) => one !== id)) }, "×"))),
+      h("button", { type: "button", "aria-label": `Remove ${id}`, title: "remove it", onclick: () => change(wanted.filter((one) => one !== id)) }, "×")), id)),
     wanted.length === 0 && h("span", { class: "muted" }, "none"));
     const isTyped = adding.input.value.trim() !== "";
     fill(saving, (isChanged || isTyped) && [h("p", { class: "actions" },
