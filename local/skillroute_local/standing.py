@@ -58,7 +58,7 @@ def queue_state(counts: Mapping[str, Any]) -> State:
     known = [counts[name] for name in ("waiting", "ready", "under_way", "delayed") if counts[name] is not None]
     if not known:
         return State("off", "not known", "Neither the database nor the queue can be read from here.")
-    return State("ok", "at work" if any(known) else "empty")
+    return State("ok", "at work" if counts["under_way"] else "waits" if any(known) else "empty")
 
 
 def failed_state(counts: Mapping[str, Any]) -> State:

@@ -133,10 +133,11 @@ def _disk(home: Path) -> Section | None:
 
 
 def _findings(found: Mapping[str, Any]) -> list[dict[str, str]]:
+    # That the database is away is a finding of its own (`GET /ready`).
     states: Sequence[tuple[str, Mapping[str, str]]] = [
         (at, section["state"])
         for at in ("models", "migrations", "index", "versions", "disk")
-        if (section := found[at]) is not None and "state" in section
+        if (section := found[at]) is not None and "state" in section and (at == "disk" or "problem" not in section)
     ]
     return [
         {"at": at, "kind": state["kind"], "what": f"{at}: {state['word']}", "help": state["help"]}

@@ -27,7 +27,8 @@ UNKNOWN = dict.fromkeys(EMPTY, None)
     [
         (EMPTY, "ok", "empty"),
         (UNKNOWN, "off", "not known"),
-        (EMPTY | {"waiting": 3, "oldest_s": STUCK_S}, "ok", "at work"),
+        (EMPTY | {"waiting": 3, "oldest_s": STUCK_S}, "ok", "waits"),
+        (EMPTY | {"waiting": 3, "under_way": 1}, "ok", "at work"),
         (EMPTY | {"waiting": 3, "oldest_s": STUCK_S + 1}, "no", "not worked on"),
         (UNKNOWN | {"waiting": 3, "oldest_s": STUCK_S + 1}, "no", "not worked on"),
         (EMPTY | {"waiting": 3, "oldest_s": STUCK_S + 1, "under_way": 1}, "so", "slow"),

@@ -136,3 +136,12 @@ def test_a_model_that_cannot_be_loaded_is_a_state_and_no_failure(system: System)
     system.parts.query_embedder._embedder = Away()  # type: ignore[assignment]
     embedding = system_of(system)["models"]["rows"][0]
     assert (embedding["state"]["kind"], embedding["state"]["word"]) == ("no", "unavailable")
+
+
+def test_a_database_that_is_away_leaves_what_needs_none(system: System, home: Path) -> None:
+    system.database.down = True
+    found = system_of(system, home)
+    assert {found[name]["state"]["word"] for name in ("models", "migrations", "index")} == {"cannot be read"}
+    assert found["disk"]["sizes"]["database"] == 5000
+    assert "database_bytes" not in found
+    assert [each for each in found["findings"] if each["at"] != "disk"] == []

@@ -113,7 +113,7 @@ def test_queues_that_are_away_are_the_reason_of_what_was_not_tried_again(page: T
 def test_states_say_what_is_wrong_and_what_helps(page: TestClient, queued: System) -> None:
     queued.put("water", "mow")
     state = queues_of(page)["queues"][0]["state"]
-    assert (state["kind"], state["word"], state["help"]) == ("ok", "at work", "")
+    assert (state["kind"], state["word"], state["help"]) == ("ok", "waits", "")
 
     queued.sql("UPDATE mcp.outbox SET created_at = now() - interval '16 minutes'")
     [finding] = queues_of(page)["findings"]
