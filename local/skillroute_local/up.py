@@ -183,7 +183,15 @@ def _app(parts: Parts, doors: Doors, url: str, home: Home, settings: LocalSettin
         is_open = settings.auth == "none"
         lend = (lambda: nullcontext(parts)) if is_open else None
         history = FileHistory(HistoryFile(home.history_file)) if is_open else None
-        add_console(app, url=url, requests=home.path / "requests.jsonl", hosts=hosts, lend=lend, history=history)
+        add_console(
+            app,
+            url=url,
+            requests=home.path / "requests.jsonl",
+            hosts=hosts,
+            lend=lend,
+            history=history,
+            home=home.path if is_open else None,
+        )
     return app
 
 

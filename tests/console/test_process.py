@@ -168,11 +168,22 @@ def test_queues_are_shown_to_who_started_the_console_and_not_to_everybody_who_re
     # GIVEN a Skillroute of several organisations, whose own pages anybody on this machine may open
     public = httpx.post(f"{locked.url}/console/do/health/work", headers={KEY_HEADER: "page"})
     assert (public.status_code, public.json()) == (200, None)
+    own = opened(locked)
+    own.open("health?at=failed")
+    own.page.get_by_label("Token").first.fill(token(locked, "search"))
+    own.page.get_by_role("button", name="Use token").first.click()
+    own.page.get_by_text("This console cannot read the queues").wait_for()
+    own.page.get_by_role("table", name="Versions").wait_for()
+    assert own.page.locator("#page h2").filter(visible=True).all_inner_texts() == [
+        "Queues", "Parts", "Index", "Versions", "Consistency check",
+    ]  # fmt: skip
 
     console = opened(locked, separate.url.partition("#")[0])
     console.page.goto(separate.url)
     console.open("health")
-    console.page.get_by_text("Waiting in the database").wait_for()
+    console.page.get_by_role("table", name="Queues").get_by_text("classify").wait_for()
+    console.page.get_by_role("table", name="Models").wait_for()
+    console.page.get_by_role("table", name="Size of SKILLROUTE_HOME").wait_for()
 
 
 def test_figures_of_hours_are_shown_to_who_started_the_console_while_they_are_written(

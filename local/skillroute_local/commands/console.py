@@ -69,7 +69,14 @@ def console(
     key = new_key()
     requests = queries or Home.from_environment().path / "requests.jsonl"
     target = Target(called, token_for(called, token), sign_region)
-    app = whole_app(target, requests=requests.resolve(), key=key, lend=_lend(called), history=_history(target, stack))
+    app = whole_app(
+        target,
+        requests=requests.resolve(),
+        key=key,
+        lend=_lend(called),
+        history=_history(target, stack),
+        home=Home.from_environment().path if running_at(called) else None,
+    )
     with listen(port) as sock:
         address = f"http://localhost:{sock.getsockname()[1]}/console/#key={key}"
 

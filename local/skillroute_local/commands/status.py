@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,7 +12,7 @@ from skillroute.core.errors.model import SkillrouteError
 
 from skillroute_local.commands.exit_codes import ExitCode
 from skillroute_local.commands.learn_answers import live_in_words, plain
-from skillroute_local.commands.output import counted, note, print_line
+from skillroute_local.commands.output import note, print_line
 from skillroute_local.commands.shared import (
     AsJson,
     SignRegion,
@@ -30,6 +30,7 @@ from skillroute_local.commands.tables import Column, show_table
 from skillroute_local.commands.trust_counts import trust_in_words, trust_of
 from skillroute_local.errors import LocalError
 from skillroute_local.queue_counts import Messages, Work, counts_of, messages_in, work_in
+from skillroute_local.standing import failed_state, index_in_words, queue_state
 
 if TYPE_CHECKING:
     from skillroute_local.client import Client
@@ -128,7 +129,7 @@ def _work(run: Run | None) -> Work:
 
 def _show_health(health: dict[str, Any], learned: dict[str, Any] | None, trust: dict[str, int] | None) -> None:
     rows = [(name.replace("_", " "), str(health[name])) for name in _HEALTH_ROWS if health.get(name) is not None]
-    rows += [(name, words) for name, words in _in_words(health) if words]
+    rows += [(name, words) for name, words in index_in_words(health) if words]
     rows += [
         (name.replace("_", " "), "ok" if part["ok"] else part["detail"])
         for name, part in health["dependencies"].items()
@@ -139,22 +140,6 @@ def _show_health(health: dict[str, Any], learned: dict[str, Any] | None, trust: 
     longest = max(len(name) for name, _ in rows)
     for name, words in rows:
         print_line(f"{name:{longest}}  {words}")
-
-
-def _in_words(health: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what needs words: a number alone looks like a fault where all is well. Nothing is said of what is not."""
-    lag = health.get("index_lag") or 0
-    yield "index", f"{counted(lag, 'change')} behind; the next search takes them in first" if lag else ""
-    yield "rebuilding", "an index is built anew; searches go on" if health.get("index_rebuilding") else ""
-    refused = health.get("embedding_refused") or 0
-    yield (
-        "refused",
-        (
-            f"{counted(refused, 'text')} by the embedding model, found by words only: `skillroute dlq refused`"
-            if refused
-            else ""
-        ),
-    )
 
 
 def _show_queues(queues: list[dict[str, Any]]) -> None:
@@ -168,3 +153,7 @@ def _show_queues(queues: list[dict[str, Any]]) -> None:
             for name in names
         ],
     )
+    for queue in queues:
+        for state in (queue_state(queue), failed_state(queue)):
+            if state.kind in {"no", "so"}:
+                note(f"{queue['queue']}: {state.word}. {state.help}")

@@ -74,6 +74,7 @@ def console_app(
     key: str | None = None,
     lend: LendParts | None = None,
     history: History | None = None,
+    home: Path | None = None,
 ) -> Starlette:
     """Return the console, to be mounted below a path that ends in a slash.
 
@@ -93,6 +94,8 @@ def console_app(
         has it tried again; None where that is not for everybody who does, or where they are out of reach.
     history : History or None
         Figures of hours and days, which are of all organisations as well; None as for `lend`.
+    home : Path or None
+        Of the Skillroute, where it is on this machine: its size is shown. None as for `lend`.
     """
     marks = JudgementFiles(requests)
     actions: dict[str, Action] = {}
@@ -105,7 +108,7 @@ def console_app(
         map_actions(lend),
         doctor_actions(marks),
         evaluation_actions(marks),
-        health_actions(lend),
+        health_actions(lend, home),
         learning_actions(marks),
         log_actions(),
         changes.actions,

@@ -30,6 +30,7 @@ def add_console(
     hosts: Hosts,
     lend: LendParts | None,
     history: History | None = None,
+    home: Path | None = None,
 ) -> None:
     """Let an app serve the console below `/console`, which asks that very app.
 
@@ -44,8 +45,8 @@ def add_console(
         The file of judged requests that marking results writes.
     hosts : Hosts
         What the machine may be called. Other origins that may ask the API have nothing to do here.
-    lend, history : callable, History or None
-        Lends the database and the queues to whoever opens the page, and has figures of hours and days; see
+    lend, history, home : callable, History or None, Path or None
+        Lends the database and the queues to whoever opens the page, has figures of hours and days, and its folder; see
         `console_app`.
     """
 
@@ -53,7 +54,8 @@ def add_console(
         # The client package and the pages: nobody waits for them who opens no page.
         from skillroute_local.console.app import console_app  # noqa: PLC0415
 
-        console = console_app(_connection(app, url), url=url, requests=requests, lend=lend, history=history)
+        connect = _connection(app, url)
+        console = console_app(connect, url=url, requests=requests, lend=lend, history=history, home=home)
         return OwnPagesOnly(console, hosts)
 
     def to_the_page(_: Request) -> Response:

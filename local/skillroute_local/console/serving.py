@@ -69,9 +69,12 @@ def whole_app(
     key: str | None,
     lend: LendParts | None = None,
     history: History | None = None,
+    home: Path | None = None,
 ) -> Starlette:
     """Return the console below `/console`, which refuses other hosts and other origins."""
-    console = console_app(connection(target), url=target.url, requests=requests, key=key, lend=lend, history=history)
+    console = console_app(
+        connection(target), url=target.url, requests=requests, key=key, lend=lend, history=history, home=home
+    )
     to_the_page = RedirectResponse("/console/", status_code=308)
     return Starlette(
         routes=[Route("/", to_the_page), Route("/console", to_the_page), Mount("/console", console)],

@@ -279,10 +279,14 @@ class TestStatus:
             away = cli(home, "status", "--url", gateway.url, **environment, **queues, **closed)
 
         rows = [line.split()[-3:] for line in alone.stdout.splitlines()[-7:]]
-        assert (alone.returncode, alone.stderr) == (0, "")
+        given_up = (
+            "aggregate: 2 given up. Read the reasons (`skillroute dlq list`), remove their cause, then try the work"
+        )
+        assert (alone.returncode, alone.stderr) == (0, f"{given_up} again.\n")
         assert rows == [["-"] * 3] * 3 + [["1", "0", "0"], ["0"] * 3, ["0"] * 3, ["0", "2", "0"]]
         assert (away.returncode, away.stdout) == (0, alone.stdout)
-        assert away.stderr == "the database cannot be asked: PostgreSQL at 127.0.0.1:1 cannot be reached\n"
+        away_too = "the database cannot be asked: PostgreSQL at 127.0.0.1:1 cannot be reached\n"
+        assert away.stderr == f"{away_too}{alone.stderr}"
 
     def test_says_when_queues_cannot_be_asked(self, queues: dict[str, str], home: Path) -> None:
         closed = {"AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:1", "AWS_DEFAULT_REGION": "us-east-1"}

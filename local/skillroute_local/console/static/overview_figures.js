@@ -32,7 +32,7 @@ function ofRange(series, range) {
     times(lastOf(series.p50), lastOf(series.p95), "the latest"),
     share("Found nothing", empty, searches, over, "#/learning", null),
     share("Refused", refused, searches + refused, over, "#/log", ["so", "refused"]),
-    share("Degraded", degraded, searches, over, "#/health", ["so", "degraded"]),
+    share("Degraded", degraded, searches, over, "#/health?at=parts", ["so", "degraded"]),
     { label: "Failed searches", value: count(failed), about: over, href: "#/log", state: failedIf(failed) },
     { label: "Items written", value: count(writes), about: wrong > 0 ? `${count(wrong)}, ${over}` : over,
       href: "#/log", state: failedIf(wrong) },
@@ -51,16 +51,16 @@ function ofProcess({ counts, latency }) {
     times(total?.p50_ms ?? null, total?.p95_ms ?? null, "of the last searches"),
     share("Found nothing", counts.SearchEmpty ?? 0, searches, since, "#/learning", null),
     share("Refused", refused, searches + refused, since, "#/log", ["so", "refused"]),
-    share("Degraded", counts.SearchDegraded ?? 0, searches, since, "#/health", ["so", "degraded"]),
+    share("Degraded", counts.SearchDegraded ?? 0, searches, since, "#/health?at=parts", ["so", "degraded"]),
     { label: "Items written", value: count(sum(names.map((name) => counts[name]))), about: since, href: "#/log" },
   ];
 }
 
 function times(half, most, about) {
   const label = "Time, p50 and p95";
-  if (half === null) return unknown(label, "no search yet", "#/health");
+  if (half === null) return unknown(label, "no search yet", "#/health?at=latency");
   const text = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
-  return { label, value: `${text(half)} · ${text(most)} ms`, about, href: "#/health" };
+  return { label, value: `${text(half)} · ${text(most)} ms`, about, href: "#/health?at=latency" };
 }
 
 function share(label, some, all, about, href, state) {
@@ -76,10 +76,10 @@ function waiting({ health, changed, suggested, waiting: queues }) {
   };
   const needsParts = "needs the database: see the page Health";
   return [
-    card("Waiting for classification", queues?.classify, "#/health", ["so", "waits"], needsParts),
-    card("Work in queues", queues?.queued, "#/health", ["so", "waits"], needsParts),
-    card("Work given up", queues?.dead, "#/health", ["no", "failed"], needsParts),
-    card("Changes not yet indexed", health.index_lag, "#/health", ["so", "waits"], "shown to scope admin"),
+    card("Waiting for classification", queues?.classify, "#/health?at=queues", ["so", "waits"], needsParts),
+    card("Work in queues", queues?.queued, "#/health?at=queues", ["so", "waits"], needsParts),
+    card("Work given up", queues?.dead, "#/health?at=failed", ["no", "failed"], needsParts),
+    card("Changes not yet indexed", health.index_lag, "#/health?at=index", ["so", "waits"], "shown to scope admin"),
     card("Changed definitions", changed, "#/changes", ["so", "to be decided"], "shown to scope catalog"),
     card("Suggested skills", suggested, "#/suggestions", ["so", "to be decided"], "shown to scope skills"),
   ];

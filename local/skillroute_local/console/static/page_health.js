@@ -1,132 +1,209 @@
-// Health: how the parts stand now and over the last minutes, and whether all that is stored agrees.
+// Health: what is wrong, the gravest first, with what to do; then each part of it in a place that can be linked to.
 import { act } from "./calls.js";
-import { fill, h, plural, when } from "./dom.js";
+import { fill, h, plural } from "./dom.js";
+import { number, redraw, stateOf, stateWithHelp, table, words } from "./health_parts.js";
+import { drawSystem } from "./health_system.js";
 import { showProblem } from "./notices.js";
 import { makeWork } from "./work.js";
 
 const EVERY_MS = 5000;
+const SYSTEM_EACH = 12; // of the rounds: it measures folders
 const KEPT = 120; // ten minutes
 const SVG = "http://www.w3.org/2000/svg";
 const STATES = {
   ok: ["ok", "All dependencies are available, and searches are answered."], degraded: ["so", "Searches are answered with reduced quality."],
   unavailable: ["no", "Searches are not answered."],
 };
-const HELP = {
-  database: "Is PostgreSQL up, and may Skillroute log in? `skillroute status` checks it too.",
-  index: "The next search builds the index, or run `skillroute reindex`.",
-  embedding_model: "Searches match words only until the model is available: check its provider and its settings.",
+const SECTIONS = {
+  queues: "Queues", failed: "Given-up work", refused: "Texts that the embedding model refused", parts: "Parts", index: "Index", latency: "Time by stage",
+  models: "Models", migrations: "Migrations", versions: "Versions", disk: "Disk", check: "Consistency check", counts: "Counted since the process started",
 };
+const FROM_HERE = ["failed", "models", "migrations", "disk"]; // what needs the database or the machine
+const COUNTS = [
+  ["Tools", "index_items"], ["Skills", "index_skills"], ["Servers and agents", "index_entities"], ["Mail", "index_mail"], ["Agent Skills, in pieces", "index_agent_skills"],
+];
 const lags = []; // outlives the page: who comes back sees the minutes before
 
-export function make() {
-  const element = h("div", { class: "scroll stack", tabindex: "-1" });
-  const state = h("div", {});
-  const found = h("div", {});
-  const changed = h("p", {});
-  const work = makeWork();
-  const button = h("button", { type: "button", "data-first": true, onclick: verify }, "Check stored data ", h("kbd", {}, "v"));
+export function make({ options }) {
+  const places = Object.fromEntries(Object.keys(SECTIONS).map((name) => [name, h("div", {})]));
+  const state = h("p", {});
+  const top = h("div", { role: "status", class: "findings" });
+  const changedDefinitions = h("p", {});
+  const nothing = h("p", {});
+  const found = { state: null, queues: null, system: null }; // what is wrong, by the part of it that was read
+  const failed = new Set();
   let timer = null;
-  let failed = false;
+  let round = 0;
+  let health = null;
+  let system = null;
+  let wanted = options.get("at");
+  const button = h("button", { type: "button", "data-first": true, onclick: verify }, "Check stored data ", h("kbd", { "aria-hidden": "true" }, "v"));
+  const checked = h("div", {});
+  fill(places.check, h("p", { class: "actions" }, button), checked);
+  const sections = Object.entries(SECTIONS).map(([name, title]) => h("section", { id: `health-${name}`, "aria-labelledby": `health-${name}-title` },
+    h("h2", { id: `health-${name}-title`, tabindex: "-1" }, title), places[name]));
+  const sectionOf = (name) => sections[Object.keys(SECTIONS).indexOf(name)];
+  const element = h("div", { class: "scroll stack health", tabindex: "-1", onclick: onLink }, state, top, changedDefinitions, nothing, sections);
+  const work = makeWork(places, (findings) => { found.queues = findings; drawTop(); });
+  for (const name of ["refused", ...FROM_HERE, "latency", "counts"]) sectionOf(name).hidden = true;
+
+  /** Read one part; while it fails the others go on, and the error stands there once. */
+  async function part(what, read) {
+    try {
+      await read();
+      if (failed.delete(what)) for (const box of document.querySelectorAll("#errors .problem")) if (box.querySelector("strong").textContent === `${what}: `) box.remove();
+    } catch (error) {
+      if (!failed.has(what)) showProblem(error, what, load);
+      failed.add(what);
+    }
+  }
 
   async function load() {
     clearTimeout(timer);
-    try {
-      const health = await act("health/state");
-      if (failed) document.querySelector("#errors .problem button:last-of-type")?.click();
-      failed = false;
-      lags.push({ lag: health.index_lag, at: Date.now() });
-      lags.splice(0, lags.length - KEPT);
-      draw(health);
-    } catch (error) {
-      if (!failed) showProblem(error, "Health cannot be read", load);
-      failed = true;
-    }
-    if (element.isConnected) timer = setTimeout(load, EVERY_MS);
+    await Promise.all([
+      part("Health cannot be read", async () => { health = await act("health/state"); drawState(); }),
+      part("The queues cannot be read", () => (round === 0 ? work.load() : work.refresh())),
+      round % SYSTEM_EACH === 0 && part("Models, versions and disks cannot be read", async () => { system = await act("health/system"); drawMachine(); }),
+      round % SYSTEM_EACH === 0 && part("Changed definitions cannot be counted", countChanged),
+    ]);
+    round += 1;
+    if (wanted) reach(wanted);
+    clearTimeout(timer);
+    if (element.isConnected && !document.hidden) timer = setTimeout(load, EVERY_MS);
   }
 
-  function draw(health) {
+  function drawTop() {
+    const order = ["no", "so"];
+    const wrong = Object.values(found).flatMap((some) => some ?? []).sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+    const isWhole = Object.values(found).every(Boolean);
+    redraw(top, [wrong, isWhole], () => {
+      if (wrong.length === 0) return h("p", {}, isWhole ? [stateOf({ kind: "ok", word: "Nothing needs you" }), "."] : h("span", { class: "muted" }, "Reading …"));
+      return [h("p", {}, stateOf({ kind: wrong[0].kind, word: wrong.length === 1 ? "One problem" : `${wrong.length} problems, the gravest first` })),
+        h("ol", { class: "plain" }, wrong.map((one) => h("li", {}, h("span", { class: `state ${one.kind}` }, h("a", { href: `#/health?at=${one.at}` }, one.what)), one.help && [" ", words(one.help)])))];
+    });
+  }
+
+  function drawState() {
+    found.state = health.findings;
+    drawTop();
     const [kind, says] = STATES[health.status] ?? ["so", health.status];
-    const cards = [
-      ["Version", health.version], ["Search mode", health.search_mode], ["Tools in the index", health.index_items], ["Skills", health.index_skills],
-      ["Servers and agents", health.index_entities], ["Mail", health.index_mail],
-      ["Agent Skills, in pieces", health.index_agent_skills], ["Changes not yet indexed", health.index_lag],
-      ["Texts the model refused", health.embedding_refused], ["Index", health.index_rebuilding === null ? null : health.index_rebuilding ? "rebuilding" : "ready"],
-    ].filter(([, value]) => value !== null && value !== undefined);
-    fill(state,
-      h("p", { role: "status" }, h("span", { class: `state ${kind}` }, health.status), ` ${says}`),
-      health.index_items === null && h("p", { class: "note" }, "Counts are shown to callers with scope admin that belong to no organisation."),
-      health.embedding_refused > 0 && h("p", { class: "note" }, `${plural(health.embedding_refused, "text")} found by words only: \`skillroute dlq refused\` lists them.`),
-      h("dl", { class: "cards" }, cards.map(([name, value]) => h("div", { class: "card" }, h("dt", {}, name), h("dd", {}, typeof value === "number" ? value.toLocaleString("en") : value)))),
-      h("h2", {}, "Parts"),
-      h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ["Part", "State", "Details"].map((name) => h("th", {}, name)))),
-        h("tbody", {}, Object.entries(health.dependencies).map(([name, part]) => h("tr", {},
-          h("td", {}, name.replaceAll("_", " ")), h("td", {}, h("span", { class: `state ${part.ok ? "ok" : "no"}` }, part.ok ? "ok" : "unavailable")),
-          h("td", {}, part.detail ?? "", !part.ok && h("p", { class: "muted" }, HELP[name] ?? "")))))),
-      health.index_lag !== null && [h("h2", {}, "Changes not yet indexed, while this page was open"), spark()],
-      health.latency && Object.keys(health.latency).length > 0 && stages(health.latency),
-      health.found_nothing && [h("h2", {}, "Requests that found nothing"), nothing(health.found_nothing)],
-      health.counts && [h("h2", {}, "Counted since the process started"),
-        h("table", { class: "figures" }, h("tbody", {}, Object.entries(health.counts).sort(([a], [b]) => a.localeCompare(b)).map(([name, value]) =>
-          h("tr", {}, h("td", {}, name.replace(/(?<=[a-z])(?=[A-Z])/g, " ")), h("td", { class: "num" }, value.toLocaleString("en"))))))]);
+    redraw(state, [health.status, health.search_mode], () => [stateOf({ kind, word: health.status }), ` ${says}`, health.search_mode && ` Search mode: ${health.search_mode}.`]);
+    redraw(places.parts, [health.dependencies, health.parts], () => table("Parts", [{ name: "Part", isHead: true }, "State", "Details"],
+      Object.entries(health.dependencies).map(([name, { detail }]) => [name.replaceAll("_", " "), stateWithHelp(health.parts[name]), detail ?? "–"])));
+    lags.push({ lag: health.index_lag, at: Date.now() });
+    lags.splice(0, lags.length - KEPT);
+    drawIndex();
+    sectionOf("latency").hidden = !health.latency;
+    redraw(places.latency, health.latency, () => health.latency && stages(health.latency));
+    const missed = (health.found_nothing ?? []).length;
+    const page = document.querySelector('#pages a[data-id="missed"]') ? "missed" : "learning";
+    redraw(nothing, [missed, page], () => missed > 0 && h("a", { href: `#/${page}` }, `${plural(missed, "request")} found nothing`));
+    sectionOf("counts").hidden = !health.counts;
+    redraw(places.counts, health.counts, () => health.counts && table("Counted since the process started", [{ name: "What", isHead: true }, { name: "Count", num: true }],
+      Object.entries(health.counts).sort(([a], [b]) => a.localeCompare(b)).map(([name, value]) => [name.replace(/(?<=[a-z])(?=[A-Z])/g, " "), number(value)])));
+  }
+
+  function drawMachine() {
+    found.system = system.findings;
+    for (const name of FROM_HERE) sectionOf(name).hidden = name === "failed" ? system.models === null : !system[name];
+    drawSystem(places, system);
+    drawIndex();
+    drawTop();
+  }
+
+  function drawIndex() {
+    if (!health) return;
+    const kind = system?.index ?? null;
+    const shown = COUNTS.map(([name, field]) => [name, health[field]]).filter(([, value]) => value !== null && value !== undefined);
+    redraw(places.index, [health.index, kind, shown, health.index_lag, health.index_lag !== null && lags], () => [
+      h("p", {}, stateOf(health.index), health.index.words && `: ${health.index.words}`, "."),
+      health.index.help && h("p", {}, words(health.index.help)),
+      kind && (kind.problem ? stateWithHelp(kind.state) : h("p", {}, "Kind: ", kind.kind, ". Generation ", h("code", {}, kind.epoch), ", which each reindex changes.")),
+      kind?.generations && table("Generations", [{ name: "Generation", isHead: true }, "Model", "State", "Position"], kind.generations.map((one) => [
+        one.number, one.model, stateOf(one.is_ready ? { kind: "ok", word: "searched" } : { kind: "so", word: "being filled" }), one.position ?? "–"])),
+      shown.length === 0 ? h("p", { class: "note" }, "Counts are shown to callers with scope admin that belong to no organisation.")
+        : h("dl", { class: "cards" }, [...shown, ["Changes not yet indexed", health.index_lag]].map(([name, value]) => h("div", { class: "card" }, h("dt", {}, name), h("dd", {}, number(value))))),
+      health.index_lag !== null && [h("h3", {}, "Changes not yet indexed, while this page was open"), spark()]]);
   }
 
   async function countChanged() {
-    try {
-      const { waiting } = await act("changes/count");
-      fill(changed, waiting === null ? h("span", { class: "muted" }, "Changed definitions are shown to callers with scope catalog.")
-        : waiting === 0 ? h("span", { class: "muted" }, "No changed definition waits.")
-          : h("a", { href: "#/changes" }, `${plural(waiting, "changed definition")} to be approved or rejected`));
-    } catch (error) {
-      showProblem(error, "Changed definitions cannot be counted", countChanged);
-    }
+    const { waiting } = await act("changes/count");
+    redraw(changedDefinitions, [waiting], () => (waiting === null ? h("span", { class: "muted" }, "Changed definitions are shown to callers with scope catalog.")
+      : waiting === 0 ? h("span", { class: "muted" }, "No changed definition waits.")
+        : h("a", { href: "#/changes" }, `${plural(waiting, "changed definition")} to be approved or rejected`)));
   }
 
   function stages(latency) {
-    const times = ({ searches, p50_ms: half, p95_ms: most }) => [searches.toLocaleString("en"), half.toFixed(1), most.toFixed(1)];
+    if (Object.keys(latency).length === 0) return h("p", { class: "muted" }, "No search yet, since the process started.");
     const order = Object.entries(latency).sort(([a, x], [b, y]) => (a === "total") - (b === "total") || y.p50_ms - x.p50_ms);
-    return [h("h2", {}, "Time by stage, of the last searches of this process"),
-      h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ["Stage", "Searches", "p50, ms", "p95, ms"].map((name, at) => h("th", { class: at ? "num" : null }, name)))),
-        h("tbody", {}, order.map(([name, took]) => h("tr", {}, h("td", {}, name.replaceAll("_", " ")), times(took).map((value) => h("td", { class: "num" }, value))))))];
-  }
-
-  function nothing(requests) {
-    if (requests.length === 0) return h("p", { class: "muted" }, "None, since this process started.");
-    return h("table", {}, h("thead", {}, h("tr", {}, ["Request", "Times", "Last"].map((name) => h("th", {}, name)))),
-      h("tbody", {}, requests.map(({ query, times, last_at: last }) => h("tr", {},
-        h("td", {}, h("a", { href: `#/search?q=${encodeURIComponent(query)}` }, query)), h("td", { class: "num" }, times), h("td", {}, when(last))))));
+    const most = Math.max(...order.map(([, { p95_ms: time }]) => time), 0.001);
+    const piece = (width, name) => {
+      const inner = h("span", { class: name });
+      inner.style.width = `${(100 * width) / most}%`;
+      return inner;
+    };
+    const picture = ({ p50_ms: half, p95_ms: tail }) => h("span", { class: "bar took", "aria-hidden": "true" }, piece(half, "p1"), piece(Math.max(0, tail - half), "p2"));
+    return [h("p", { class: "legend" }, h("span", {}, h("i", { class: "p1" }), "p50"), h("span", {}, h("i", { class: "p2" }), "from there to p95"), h("span", {}, "of the last searches of the process that answers")),
+      table("Time by stage", [{ name: "Stage", isHead: true }, "Time", { name: "Searches", num: true }, { name: "p50, ms", num: true }, { name: "p95, ms", num: true }],
+        order.map(([name, took]) => [name.replaceAll("_", " "), picture(took), number(took.searches), took.p50_ms.toFixed(1), took.p95_ms.toFixed(1)]))];
   }
 
   function spark() {
     const most = Math.max(1, ...lags.map(({ lag }) => lag ?? 0));
-    const picture = document.createElementNS(SVG, "svg");
-    for (const [name, value] of Object.entries({ class: "spark", viewBox: `0 0 ${KEPT} 20`, preserveAspectRatio: "none", role: "img",
-      "aria-label": `${lags.at(-1).lag ?? "unknown"} now, ${most === 1 ? "at most one" : most} at the highest, of ${lags.length} readings` })) picture.setAttribute(name, value);
+    const make = (tag, attributes) => {
+      const made = document.createElementNS(SVG, tag);
+      for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+      return made;
+    };
+    const picture = make("svg", { class: "spark", viewBox: `0 0 ${KEPT} 20`, preserveAspectRatio: "none", role: "img",
+      "aria-label": `${lags.at(-1).lag ?? "unknown"} now, ${most === 1 ? "at most one" : most} at the highest, of ${lags.length} readings` });
     lags.forEach(({ lag }, at) => {
       const height = Math.max(0.4, (20 * (lag ?? 0)) / most);
-      const rect = document.createElementNS(SVG, "rect");
-      for (const [name, value] of Object.entries({ x: at + KEPT - lags.length, y: 20 - height, width: 0.8, height })) rect.setAttribute(name, value);
-      picture.append(rect);
+      picture.append(make("rect", { x: at + KEPT - lags.length, y: 20 - height, width: 0.8, height }));
     });
-    return [picture, h("p", { class: "muted" }, `${lags.at(-1).lag ?? "–"} now, read every 5 s; the next search indexes them first`)];
+    return [picture, h("p", { class: "muted" }, `${lags.at(-1).lag ?? "–"} now, read every ${EVERY_MS / 1000} s`)];
   }
 
   async function verify() {
     button.disabled = true;
-    fill(found, h("p", { class: "muted" }, "Checking …"));
+    fill(checked, h("p", { class: "muted" }, "Checking …"));
     try {
       const answer = await act("health/verify");
-      fill(found, h("p", { role: "status" }, h("span", { class: `state ${answer.ok ? "ok" : "no"}` }, answer.ok ? "No inconsistency found" : plural(answer.findings.length, "finding")),
+      fill(checked, h("p", { role: "status" }, stateOf({ kind: answer.ok ? "ok" : "no", word: answer.ok ? "No inconsistency found" : plural(answer.findings.length, "finding") }),
         ` in ${plural(answer.tools, "tool")}, ${plural(answer.skills, "skill")}, ${answer.entities} servers and agents, ${plural(answer.mail, "message")}.`),
-      answer.findings.length > 0 && h("table", {}, h("thead", {}, h("tr", {}, ["Rule", "Subject", "Reason"].map((name) => h("th", {}, name)))),
-        h("tbody", {}, answer.findings.slice(0, 200).map((one) => h("tr", {}, h("td", {}, one.rule.replaceAll("_", " ")), h("td", {}, one.subject), h("td", {}, one.detail))))));
+      answer.findings.length > 0 && table("Findings", [{ name: "Rule", isHead: true }, "Subject", "Reason", "What helps"],
+        answer.findings.slice(0, 200).map((one) => [one.rule.replaceAll("_", " "), one.subject, one.detail, words(one.help)])));
     } catch (error) {
-      fill(found);
+      fill(checked);
       showProblem(error, "The check failed", verify);
     }
     button.disabled = false;
   }
 
-  fill(element, state, h("h2", {}, "Consistency check"), h("p", { class: "actions" }, button), found,
-    h("h2", {}, "Queues and failed work"), changed, work.element);
-  return { element, enter: () => { load(); countChanged(); work.load(); }, leave: () => clearTimeout(timer), keys: { v: { says: "check stored data", run: verify } } };
+  /** Scroll to a section and focus it, once what stands above it is there. */
+  function reach(name) {
+    wanted = null;
+    if (!Object.hasOwn(SECTIONS, name)) return;
+    const section = sectionOf(sectionOf(name).hidden ? "queues" : name); // there it says what is missing
+    section.scrollIntoView({ block: "start" });
+    section.querySelector("h2").focus({ preventScroll: true });
+  }
+
+  /** A link to where the address leads already changes no address. */
+  function onLink(event) {
+    const href = event.target.closest("a")?.getAttribute("href");
+    if (href && href === location.hash) reach(new URLSearchParams(href.split("?")[1]).get("at"));
+  }
+
+  const onShown = () => {
+    if (document.hidden) clearTimeout(timer);
+    else if (element.isConnected) load();
+  };
+  return {
+    element,
+    enter: () => { document.addEventListener("visibilitychange", onShown); round = 0; load(); },
+    leave: () => { clearTimeout(timer); document.removeEventListener("visibilitychange", onShown); },
+    options: (given) => { if (given.get("at")) reach(given.get("at")); },
+    keys: { v: { says: "check stored data", run: verify }, r: { says: "read everything again", isOnce: true, run: () => { round = 0; load(); } }, ...work.keys },
+  };
 }

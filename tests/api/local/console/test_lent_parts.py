@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -47,6 +48,21 @@ def work_of(page: TestClient) -> dict[str, Any]:
     return work
 
 
+def queues_of(page: TestClient) -> dict[str, Any]:
+    answer = page.post("/do/health/queues", json={})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def redriven(page: TestClient, *keys: object) -> list[Any]:
+    """Try work of the queue classify again; return the events."""
+    chosen = [{"queue": "classify", "key": str(key)} for key in keys]
+    answer = page.post("/do/health/redrive_chosen", json={"chosen": chosen})
+    assert answer.status_code == 200, answer.text
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
 def test_what_waits_is_counted(page: TestClient, queued: System) -> None:
     queued.put("water", "mow")
     [classify, aggregate, _] = work_of(page)["queues"]
@@ -65,11 +81,50 @@ def test_what_was_given_up_comes_with_its_reason_and_is_tried_again(page: TestCl
     assert (letter["tool_name"], letter["reason"], letter["attempts"]) == ("garden/water", "the model is away", 5)
     assert letter["is_waiting"]
 
-    one = page.post("/do/health/redrive", json={"queue": "classify", "keys": [str(water)]})
-    assert one.json() == [str(water)]
+    assert work_of(page)["reasons"] == [{"reason": "the model is away", "count": 2}]
+
+    assert redriven(page, water) == [{"done": 1, "of": 1}, {"again": 1, "left": []}]
     assert [work["key"] for work in work_of(page)["given_up"]] == [str(mow)]
-    assert page.post("/do/health/redrive", json={"queue": "classify"}).json() == [str(mow)]
+    assert page.post("/do/health/redrive_all", json={"queue": "classify"}).json() == [str(mow)]
     assert work_of(page)["given_up"] == []
+
+
+def test_many_are_tried_again_with_progress_and_what_could_not_be_says_why(page: TestClient, queued: System) -> None:
+    ids = queued.put(*(f"tool_{number}" for number in range(60)))
+    queued.sql("UPDATE mcp.outbox SET dead_at = now(), last_error = 'the model is away'")
+
+    *progress, result = redriven(page, *ids, "gone")
+    assert progress == [{"done": 50, "of": 61}, {"done": 61, "of": 61}]
+    assert result["again"] == 60
+    [left] = result["left"]
+    assert (left["queue"], left["key"]) == ("classify", "gone")
+    assert "not given up any more" in left["why"]
+
+
+def test_queues_that_are_away_are_the_reason_of_what_was_not_tried_again(page: TestClient, queued: System) -> None:
+    [water] = queued.put("water")
+    queued.sql("UPDATE mcp.outbox SET dead_at = now()")
+    queued.parts.queue.down = True  # type: ignore[union-attr]
+    _, result = redriven(page, water)
+    assert result["again"] == 0
+    assert result["left"][0]["why"] == "the queue is down"
+
+
+def test_states_say_what_is_wrong_and_what_helps(page: TestClient, queued: System) -> None:
+    queued.put("water", "mow")
+    state = queues_of(page)["queues"][0]["state"]
+    assert (state["kind"], state["word"], state["help"]) == ("ok", "waits", "")
+
+    queued.sql("UPDATE mcp.outbox SET created_at = now() - interval '16 minutes'")
+    [finding] = queues_of(page)["findings"]
+    assert (finding["at"], finding["kind"], finding["what"]) == ("queues", "no", "classify: not worked on")
+    assert "make run" in finding["help"]
+
+    queued.sql("UPDATE mcp.outbox SET dead_at = now() WHERE key = (SELECT min(key) FROM mcp.outbox)")
+    found = queues_of(page)["findings"]
+    assert [(each["at"], each["what"]) for each in found] == [
+        ("queues", "classify: not worked on"), ("failed", "classify: 1 given up"),
+    ]  # fmt: skip
 
 
 def test_texts_that_the_model_refused_are_shown_and_asked_for_again(page: TestClient, queued: System) -> None:
@@ -87,14 +142,16 @@ def test_texts_that_the_model_refused_are_shown_and_asked_for_again(page: TestCl
 
 
 def test_an_unknown_queue_is_refused(page: TestClient) -> None:
-    answer = page.post("/do/health/redrive", json={"queue": "everything"})
+    answer = page.post("/do/health/redrive_all", json={"queue": "everything"})
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
 
 
 def test_without_the_database_nothing_is_known_and_nothing_is_changed(queued: System, tmp_path: Path) -> None:
     page = page_of(queued, tmp_path, None)
     assert page.post("/do/health/work", json={}).json() is None
-    assert page.post("/do/health/redrive", json={"queue": "classify"}).status_code == 404
+    assert page.post("/do/health/queues", json={}).json() is None
+    assert page.post("/do/health/redrive_all", json={"queue": "classify"}).status_code == 404
+    assert page.post("/do/health/redrive_chosen", json={"chosen": []}).status_code == 404
     assert page.post("/do/health/retry", json={}).status_code == 404
 
 

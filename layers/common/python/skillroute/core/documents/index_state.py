@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skillroute.core.documents.model import Models
+from skillroute.core.documents.model import HEAD, Models
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.observability import Metric, event
 from skillroute.core.postgres.database import Database, Session
@@ -26,6 +26,14 @@ class IndexStateRepository:
     def models(self) -> Models:
         """Return the models as they are now, without a lock."""
         return _models(self._run("models"))
+
+    def awaited(self) -> dict[EmbeddingModel, int]:
+        """Return how many vectors of each model are yet to be computed; models that lack none are left out."""
+        return {EmbeddingModel(name, dimension): count for name, dimension, count in self._run("count_awaited_vectors")}
+
+    def epoch(self) -> str:
+        """Return what changes when every index must read everything again."""
+        return str(self._run("poll_changes", position=HEAD)[0][0])
 
     def claim(self, model: EmbeddingModel) -> None:
         """Make `model` the model of an empty database; without effect when there is one already."""

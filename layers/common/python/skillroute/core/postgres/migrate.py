@@ -14,6 +14,7 @@ from skillroute.core.errors.model import SkillrouteError
 from skillroute.core.errors.statement import StatementRejected
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.database import Session
 from skillroute.core.postgres.extensions import OPTIONAL, THEN, extension_of, lacks, without
 from skillroute.core.postgres.former import FormerVersion, former_version
 from skillroute.core.postgres.lock_watch import LockWatch
@@ -167,6 +168,39 @@ def _migrations() -> list[tuple[str, str, str]]:
                 name = "/".join(filter(None, [folder, file.name.removesuffix(".sql")]))
                 found.append((name, sql, hashlib.sha256(sql.encode()).hexdigest()))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationState:
+    """How a database stands to the migrations of this version.
+
+    Attributes
+    ----------
+    applied, waiting : sequence of str
+        In the order in which they are applied.
+    optional : sequence of str
+        Those that are not applied and need an extension, which the server may lack.
+    unknown : sequence of str
+        Applied by a newer version.
+    """
+
+    applied: Sequence[str]
+    waiting: Sequence[str]
+    optional: Sequence[str]
+    unknown: Sequence[str]
+
+
+def migration_state(session: Session) -> MigrationState:
+    """Return which migrations a database has, without changing anything."""
+    done = {row[0] for row in session.run("applied_migrations")}
+    known = [name for name, _, _ in _migrations()]
+    missing = [name for name in known if name not in done]
+    return MigrationState(
+        [name for name in known if name in done],
+        [name for name in missing if extension_of(name) is None],
+        [name for name in missing if extension_of(name) is not None],
+        sorted(done.difference(known)),
+    )
 
 
 def _migrated(

@@ -94,6 +94,14 @@ FROM mcp.document_vectors v
 JOIN mcp.models_in_use() m ON (m.model, m.dimension) = (v.model, v.dimension)
 WHERE v.refusal IS NOT NULL
 
+-- name: count_awaited_vectors
+-- By model, those that are yet to be computed.
+SELECT v.model, v.dimension, count(*)
+FROM mcp.document_vectors v
+JOIN mcp.models_in_use() m ON (m.model, m.dimension) = (v.model, v.dimension)
+WHERE v.embedding IS NULL AND v.refusal IS NULL
+GROUP BY v.model, v.dimension
+
 -- name: retry_refused_texts
 WITH locked AS MATERIALIZED (
     SELECT d.collection, d.key FROM mcp.documents d

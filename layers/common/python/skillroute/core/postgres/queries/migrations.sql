@@ -1,6 +1,10 @@
 -- name: applied_migrations
 SELECT name, sha256 FROM mcp.migrations ORDER BY name
 
+-- name: database_facts
+-- The server's version, and the bytes of the database.
+SELECT current_setting('server_version'), pg_database_size(current_database())
+
 -- name: record_migration
 INSERT INTO mcp.migrations (name, sha256) VALUES (:name, :sha256)
 
