@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, cast
@@ -42,21 +43,32 @@ Several = Annotated[list[Wanted], Field(min_length=1, max_length=_MOST_AT_ONCE)]
 
 
 @actions.action
-async def listed(client: AsyncSkillroute) -> dict[str, Any]:
-    """Return all servers, registered or only named by items, each under one name.
+async def listed(client: AsyncSkillroute) -> AsyncIterator[dict[str, Any]]:
+    """Yield the registered servers, and at last all, those that only items name as well, each under one name.
 
     `waiting` counts changed definitions to be approved, and is None for a caller that may not see them; `counted_all`
-    is false where there are more of them than were counted.
+    is false where there are more of them than were counted. `reading` says how many items were read, and of how many.
     """
     rows = _Rows([found async for found in client.servers.list(limit=_PAGE)])
-    async for tool in client.tools.list(limit=_PAGE):
-        rows.add(tool)
     waiting = await _waiting(client)
-    return {
-        "rows": rows.as_json(waiting),
-        "counts_waiting": waiting is not None,
-        "counted_all": waiting is None or waiting.total() < _MOST_CHANGES,
-    }
+
+    def now(reading: dict[str, int | None] | None) -> dict[str, Any]:
+        return {
+            "rows": rows.as_json(waiting),
+            "counts_waiting": waiting is not None,
+            "counted_all": waiting is None or waiting.total() < _MOST_CHANGES,
+            "reading": reading,
+        }
+
+    done = 0
+    async for page in client.tools.list(limit=_PAGE).pages():
+        for tool in page.items:
+            rows.add(tool)
+        done += len(page.items)
+        if page.following is not None:
+            reading = {"done": done, "total": page.total}
+            yield now(reading) if done == len(page.items) else {"reading": reading}
+    yield now(None)
 
 
 @actions.action

@@ -46,16 +46,20 @@ export async function* events(name, fields, { signal }) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let waiting = "";
   let ended = false;
-  while (!ended) {
-    const { value = "", done } = await received(reader);
-    ended = done;
-    const lines = (waiting + value).split("\n");
-    waiting = lines.pop();
-    for (const line of lines) {
-      const event = JSON.parse(line);
-      if (event.problem) throw new Problem(event.problem.status, event.problem);
-      yield event;
+  try {
+    while (!ended) {
+      const { value = "", done } = await received(reader);
+      ended = done;
+      const lines = (waiting + value).split("\n");
+      waiting = lines.pop();
+      for (const line of lines) {
+        const event = JSON.parse(line);
+        if (event.problem) throw new Problem(event.problem.status, event.problem);
+        yield event;
+      }
     }
+  } finally {
+    if (!ended) reader.cancel().catch(() => {}); // who stops listening ends the work
   }
 }
 

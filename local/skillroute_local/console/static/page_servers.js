@@ -1,5 +1,5 @@
 // Servers: all that items have, how they answered last, on and off for several at once, and the import of others.
-import { act } from "./calls.js";
+import { act, events } from "./calls.js";
 import { fill, h, later, plural, select, when } from "./dom.js";
 import { makeImport } from "./import_panel.js";
 import { List, Split } from "./list.js";
@@ -28,6 +28,7 @@ export function make({ options, remember }) {
   let rows = [];
   let turn = 0;
   let countsAll = true;
+  let reading = null; // how many items were read, and of how many
   let wanted = options.get("server"); // that shall be open once it is read
 
   const list = new List({
@@ -99,7 +100,7 @@ export function make({ options, remember }) {
     const found = rows.filter((one) => fits(one) && words.every((word) => one.text.includes(word))).sort(SORTS[order.value] ?? SORTS[""]);
     list.show(found, rows.length ? "No server matches: clear the filter (/, then Esc), or choose all states." : undefined, how);
     fill(count, found.length === rows.length ? plural(rows.length, "server") : `${found.length.toLocaleString("en")} of ${plural(rows.length, "server")}`,
-      !countsAll && ", not all changes counted");
+      reading ? `, reading tools: ${reading.done.toLocaleString("en")} of ${(reading.total ?? 0).toLocaleString("en")}` : "", !countsAll && ", not all changes counted");
     ticked.mark();
     keep();
   }
@@ -107,13 +108,19 @@ export function make({ options, remember }) {
   async function load() {
     const mine = ++turn;
     try {
-      const found = await act("servers/listed");
-      if (mine !== turn) return;
-      countsAll = found.counted_all;
-      offerWaiting(found.counts_waiting);
-      rows = found.rows.map((one) => ({ ...one, text: textOf(one) }));
-      filter();
-      settle();
+      for await (const found of events("servers/listed", {}, {})) {
+        if (mine !== turn) return; // the server ends the reading when nobody takes its answer
+        reading = found.reading;
+        // What was there before stays until all is read: a list that shrinks under the hand is none.
+        if (found.rows && (!reading || !rows.length)) {
+          countsAll = found.counted_all;
+          offerWaiting(found.counts_waiting);
+          rows = found.rows.map((one) => ({ ...one, text: textOf(one) }));
+        }
+        list.isPartial = reading !== null;
+        filter();
+        if (!reading || !wanted) settle();
+      }
     } catch (error) {
       if (mine !== turn) return;
       filter();

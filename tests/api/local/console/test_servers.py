@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from skillroute_local.console import servers
 
 from tests.api.local.console.test_app import page_of
 from tests.builders import System
@@ -45,6 +47,22 @@ def test_every_server_stands_there_once_registered_or_not(page: TestClient, syst
     mail = rows(page)["mail"]
     assert (mail["tool_count"], mail["is_enabled"], mail["id"] is not None) == (1, False, True)
     assert mail["outcome"] is None
+
+
+def test_registered_servers_do_not_wait_for_a_long_catalogue(
+    page: TestClient, system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system.put("one", "two", "three", server="mail")
+    do(page, "switch", servers=wanted(rows(page)["mail"]), on=True)
+    system.put("four", "five", server="files")
+    monkeypatch.setattr(servers, "_PAGE", 2)
+
+    answer = page.post("/do/servers/listed", json={})
+
+    first, *between, last = map(json.loads, answer.text.splitlines())
+    assert (first["reading"], [row["name"] for row in first["rows"]]) == ({"done": 2, "total": 5}, ["mail"])
+    assert between == [{"reading": {"done": 4, "total": 5}}]
+    assert (last["reading"], {row["name"] for row in last["rows"]}) == (None, {"mail", "files"})
 
 
 def test_changed_definitions_are_counted_by_server(page: TestClient, system: System) -> None:
