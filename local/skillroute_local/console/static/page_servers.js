@@ -109,7 +109,7 @@ export function make({ options, remember }) {
     const mine = ++turn;
     try {
       for await (const found of events("servers/listed", {}, {})) {
-        if (mine !== turn) return; // the server ends the reading when nobody takes its answer
+        if (mine !== turn) return; // the server ends the reading when its answer is not taken
         reading = found.reading;
         // What was there before stays until all is read: a list that shrinks under the hand is none.
         if (found.rows && (!reading || !rows.length)) {
