@@ -172,7 +172,7 @@ def test_tools_are_selected_by_keys_alone(console: Console, ranch: dict[str, int
     console.page.keyboard.press("t")
     console.page.get_by_text("2 tools selected").wait_for()
     assert grave(console, axe) == []
-    console.page.get_by_role("button", name="List these only").press("Enter")
+    console.page.get_by_role("button", name="Only these").press("Enter")
     assert listed(console) == list(NAMES[:2])
     console.page.get_by_role("listbox", name="Tools on the map").focus()
     console.page.keyboard.press("Home")

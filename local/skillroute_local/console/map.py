@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 _SKILL_STEP = 0.03  # a skill stands a little apart from its nearest tool
 MAX_TOOLS = 50_000
-"""Of more every second, third, ... is drawn: placing so many takes most of a minute."""
+"""Of more every second, third, ... is drawn: placing so many takes half a minute of a processor."""
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ async function each(says, tools, does) {
  */
 export function selectionPanel({ tools, changed, given, isOnly }) {
   const count = h("strong", { role: "status" });
-  const only = h("button", { type: "button", "aria-pressed": "false", onclick: () => { isOnly(only.getAttribute("aria-pressed") !== "true"); } }, "List these only");
+  const only = h("button", { type: "button", "aria-pressed": "false", onclick: () => { isOnly(only.getAttribute("aria-pressed") !== "true"); } }, "Only these");
   const clear = h("button", { type: "button", onclick: () => { selection.clear(); refused = []; changed(); } }, "Clear");
   const skill = skillInput("Skill for the selected tools", { placeholder: "skill id or name", onenter: () => ask() });
   const give = h("button", { type: "button", class: "main", onclick: () => ask() }, "Give them the skill");

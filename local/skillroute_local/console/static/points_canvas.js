@@ -19,7 +19,7 @@ export class CanvasPoints {
       this.pixels = new Uint32Array(this.image.data.buffer);
     }
     const { pixels } = this;
-    const of = `${size * scale} ${tone} ${muted} ${text}`;
+    const of = `${columns} ${size * scale} ${tone} ${muted} ${text}`;
     if (of !== this.of) { this.stamps.clear(); this.hues.clear(); this.of = of; }
     pixels.fill(packed(channels(page)));
     let [lookBefore, hueBefore, stamp, colour] = [NaN, NaN, null, 0];
@@ -28,7 +28,7 @@ export class CanvasPoints {
       const x = Math.round((vertices[at] * across.by + across.plus) * scale);
       const y = Math.round((vertices[at + 1] * down.by + down.plus) * scale);
       if (x < 0 || y < 0 || x >= columns || y >= rows) continue;
-      if (vertices[at + 3] !== lookBefore) { lookBefore = vertices[at + 3]; stamp = this.#stamp(lookBefore, size * scale); }
+      if (vertices[at + 3] !== lookBefore) { lookBefore = vertices[at + 3]; stamp = this.#stamp(lookBefore, size * scale, columns); }
       if (vertices[at + 2] !== hueBefore) { hueBefore = vertices[at + 2]; colour = this.#colour(hueBefore, tone, muted); }
       if (stamp.line) put(pixels, columns, rows, x, y, stamp.line, line);
       put(pixels, columns, rows, x, y, stamp.inner, colour);
@@ -42,15 +42,15 @@ export class CanvasPoints {
     return found;
   }
 
-  #stamp(look, size) {
+  #stamp(look, size, columns) {
     let found = this.stamps.get(look);
-    if (!found) this.stamps.set(look, found = stamped(look, size));
+    if (!found) this.stamps.set(look, found = stamped(look, size, columns));
     return found;
   }
 }
 
 /** Return the pixels of a point around its middle, with how much each is covered. */
-function stamped(look, size) {
+function stamped(look, size, columns) {
   const [shape, state] = [look % 4, (look % 16) >> 2];
   const radius = 0.5 * size * (state === 2 ? 1.5 : 1) * [1, 1.15, 1.7][shape];
   const inner = { dx: [], dy: [], alpha: [], reach: 0 };
@@ -70,16 +70,19 @@ function stamped(look, size) {
       if (look >= 16) add(line, dx, dy, 1.4 - Math.abs(far - radius - 1.8));
     }
   }
-  return { inner, line: look >= 16 ? line : null };
+  const typed = ({ dx, dy, alpha, reach }) => ({
+    reach, dx: Int32Array.from(dx), dy: Int32Array.from(dy), alpha: Int32Array.from(alpha), offsets: Int32Array.from(dx, (x, n) => dy[n] * columns + x),
+  });
+  return { inner: typed(inner), line: look >= 16 ? typed(line) : null };
 }
 
-function put(pixels, columns, rows, x, y, { dx, dy, alpha, reach }, colour) {
+function put(pixels, columns, rows, x, y, { dx, dy, alpha, offsets, reach }, colour) {
   const isWhole = x >= reach && y >= reach && x < columns - reach && y < rows - reach;
   const middle = y * columns + x;
   const [odd, green] = [colour & 0xff00ff, colour & 0xff00];
-  for (let n = 0; n < dx.length; n++) {
+  for (let n = 0; n < offsets.length; n++) {
     if (!isWhole && (x + dx[n] < 0 || x + dx[n] >= columns || y + dy[n] < 0 || y + dy[n] >= rows)) continue;
-    const place = middle + dy[n] * columns + dx[n];
+    const place = middle + offsets[n];
     const a = alpha[n];
     if (a === 256) { pixels[place] = colour; continue; }
     // Red and blue at once, and green: what is there moves towards the colour by a / 256.
