@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
+import hashlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
+from skillroute.core.documents.model import HEAD
 from skillroute.skills.collection import SKILL_DOCUMENTS
 from skillroute_client import AsyncSkillroute
 
@@ -15,40 +18,87 @@ from skillroute_local.console.actions import Actions
 from skillroute_local.console.lent_parts import LendParts, with_parts
 
 if TYPE_CHECKING:
+    from skillroute.core.documents.collection import Collection
     from skillroute.core.documents.model import IndexRecord
     from skillroute.wiring import Parts
 
-MAX_TOOLS = 10_000
-"""Of more every second, third, ... is drawn: twice as many take twice as long, and a screen has no room for them."""
+Json = dict[str, Any]
+
+_SKILL_STEP = 0.03  # a skill stands a little apart from its nearest tool
+MAX_TOOLS = 50_000
+"""Of more every second, third, ... is drawn: placing so many takes half a minute of a processor."""
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The tools and skills to be drawn, as one moment of the database has it.
+
+    Attributes
+    ----------
+    epoch, position : str
+        The moment, as the change feed names it.
+    tools, skills : sequence of IndexRecord
+        Of skills some may have no vector, and then no place.
+    counts : dict
+        How many tools have none, or are too many.
+    """
+
+    epoch: str
+    position: str
+    tools: Sequence[IndexRecord]
+    skills: Sequence[IndexRecord]
+    counts: Json
+
+
+@dataclass
+class Kept:
+    """The points that were computed last, in memory.
+
+    The points serve until anything changes in the catalogue, the places of tools until a vector of one does: what
+    becomes of skills and names moves none.
+    """
+
+    epoch: str = ""
+    position: str = ""
+    points: Json | None = None
+    vectors: str = ""
+    places: Any = ()
+    at: str = ""
+
+    def is_current(self, parts: Parts) -> bool:
+        """Return whether nothing changed since the points were read."""
+        if self.points is None:
+            return False
+        page = parts.feed.poll(self.position)
+        return page.epoch == self.epoch and page.is_complete and not page.changes
 
 
 def map_actions(lend: LendParts | None) -> Actions:
     """Return the actions of the page; without parts there are no vectors."""
     actions = Actions("map")
     placing = asyncio.Lock()  # minutes of a processor where many open the page at once
+    kept = Kept()
 
     @actions.action
-    async def points(client: AsyncSkillroute) -> AsyncIterator[dict[str, Any]]:
+    async def points(client: AsyncSkillroute) -> AsyncIterator[Json]:
         """Yield what is being done, and at last all points; ``{"points": None}`` where they cannot be read."""
         if lend is None:
             yield {"points": None}
             return
-        yield {"doing": "reading the vectors"}
-        tools, skills, found = await with_parts(lend, _read)
-        yield {"doing": f"placing {len(tools) + len(skills):,} points"}
+        yield {"doing": "waiting for the map that another page asks for" if placing.locked() else "reading the vectors"}
         async with placing:
-            placed = await asyncio.to_thread(_placed, tools, skills)
-        yield {"points": found | placed}
+            if not await with_parts(lend, kept.is_current):
+                found = await with_parts(lend, _read)
+                yield {"doing": f"placing {len(found.tools) + len(found.skills):,} points"}
+                await asyncio.to_thread(place, found, kept)
+        yield {"points": kept.points}
 
     return actions
 
 
-def _read(parts: Parts) -> tuple[list[IndexRecord], list[IndexRecord], dict[str, Any]]:
-    """Return the tools and skills that have a vector, and how many have none or are too many."""
-    from skillroute.core.documents.collection import Collection  # noqa: PLC0415
-    from skillroute.core.documents.index_state import IndexStateRepository  # noqa: PLC0415
-
-    model = parts.database.read(lambda session: IndexStateRepository(session).models().current)
+def _read(parts: Parts) -> Catalogue:
+    page = parts.feed.poll(HEAD)  # before all else: what changes meanwhile is a change since then
+    model = page.models.current
 
     def every(collection: Collection) -> list[IndexRecord]:
         return [record for page in parts.feed.load_all(collection, model) for record in page] if model else []
@@ -58,18 +108,38 @@ def _read(parts: Parts) -> tuple[list[IndexRecord], list[IndexRecord], dict[str,
     placed = [replace(tool, vector=model.direction([*tool.vector])) for tool in tools if model and tool.vector]
     step = -(-len(placed) // MAX_TOOLS) or 1
     drawn = placed[::step]
-    left = {"without_vector": len(tools) - len(placed), "left_out": len(placed) - len(drawn)}
-    return drawn, [skill for skill in skills if skill.vector is not None], left
+    counts = {"without_vector": len(tools) - len(placed), "left_out": len(placed) - len(drawn)}
+    return Catalogue(page.epoch, page.position, drawn, skills, counts)
 
 
-def _placed(tools: Sequence[IndexRecord], skills: Sequence[IndexRecord]) -> dict[str, Any]:
+def place(found: Catalogue, kept: Kept) -> None:
+    """Compute the points of a catalogue; tools stay where they were if none has another vector."""
     import numpy as np  # noqa: PLC0415
 
-    from skillroute_local.console.plane import in_a_plane  # noqa: PLC0415
+    from skillroute_local.console.plane import among, in_a_plane  # noqa: PLC0415
 
-    vectors = np.array([record.vector for record in (*tools, *skills)], np.float32)
-    places = [[round(float(x), 4), round(float(y), 4)] for x, y in in_a_plane(vectors)]
-    numbers = {skill.key: number for number, skill in enumerate(skills)}
+    tools = np.array([tool.vector for tool in found.tools], np.float32)
+    with_vector = [skill for skill in found.skills if skill.vector is not None]
+    skills = np.array([skill.vector for skill in with_vector], np.float32)
+    digest = hashlib.sha256(tools.tobytes()).hexdigest()
+    if digest != kept.vectors:
+        kept.places = in_a_plane(tools) if len(tools) else np.empty((0, 2), np.float32)
+        kept.vectors, kept.at = digest, datetime.now(UTC).isoformat(timespec="seconds")
+    # A skill's vector changes with its tools: were it placed with them, giving a skill would move the whole map.
+    of_skill: dict[str, list[float]] = {}
+    if len(tools) and len(skills):
+        of_skills = among(skills, tools, kept.places, step=_SKILL_STEP)
+        of_skill = {skill.key: _rounded(at) for skill, at in zip(with_vector, of_skills, strict=True)}
+    kept.points = _points(found, [_rounded(at) for at in kept.places], of_skill) | found.counts | {"at": kept.at}
+    kept.epoch, kept.position = found.epoch, found.position
+
+
+def _rounded(at: Sequence[float]) -> list[float]:
+    return [round(float(number), 4) for number in at]
+
+
+def _points(found: Catalogue, places: Sequence[Sequence[float]], of_skill: Mapping[str, Sequence[float]]) -> Json:
+    numbers = {skill.key: number for number, skill in enumerate(found.skills)}
     return {
         "tools": [
             [
@@ -77,12 +147,11 @@ def _placed(tools: Sequence[IndexRecord], skills: Sequence[IndexRecord]) -> dict
                 tool.payload["name"],
                 tool.payload["server"] or "",
                 numbers.get(tool.payload["primary_skill_key"] or "", -1),
-                *place,
+                *at,
             ]
-            for tool, place in zip(tools, places, strict=False)
+            for tool, at in zip(found.tools, places, strict=True)
         ],
         "skills": [
-            [skill.key, skill.payload["name"], *place]
-            for skill, place in zip(skills, places[len(tools) :], strict=True)
+            [skill.key, skill.payload["name"], *of_skill.get(skill.key, (None, None))] for skill in found.skills
         ],
     }

@@ -1,12 +1,14 @@
-// Map: tools as points, near each other where they mean the same; coloured by skill.
-import { events } from "./calls.js";
-import { fill, h, plural, select } from "./dom.js";
+// Map: tools and skills as points, near each other where they mean the same, in the colours of their skills.
+import { act, events } from "./calls.js";
+import { hueOf, skillChip } from "./colours.js";
+import { fill, h, later, plural, select, when } from "./dom.js";
 import { List } from "./list.js";
+import { selection, selectionPanel } from "./map_selection.js";
 import { showProblem } from "./notices.js";
-import { Scatter } from "./scatter.js";
+import { DIAMOND, DIM, DISC, OUT, PLAIN, RING, Scatter } from "./scatter.js";
 
-const NONE = -1;
-const BARE = "-"; // in the address, for tools in no skill
+const BARE = "bare"; // in the address, for tools without a skill
+const HIGHLIGHTED = 20; // results of a request
 
 // Outlives the page: placing points takes seconds, and goes on while others are looked at.
 let kept = null;
@@ -33,38 +35,71 @@ async function load() {
 
 function read(points) {
   if (points === null) return { outOfReach: true };
-  return {
-    ...points, skills: points.skills.map(([id, name, x, y]) => ({ id, name, x, y })),
-    tools: points.tools.map(([id, name, server, group, x, y]) => ({ id, name, server, group, x, y })),
-  };
+  const skills = points.skills.map(([key, name, x, y]) => skillOf(key, name, x, y));
+  const tools = points.tools.map(([id, name, server, at, x, y]) => coloured({ id, name, server, x, y, skill: skills[at] ?? null }));
+  return { ...points, skills, tools };
 }
+
+function skillOf(key, name, x = null, y = null) {
+  const [id] = key.split("/"); // an organisation's own has its name behind
+  return { key, id, name, x, y, hue: hueOf(id), shape: DIAMOND };
+}
+
+const coloured = (tool) => Object.assign(tool, { hue: tool.skill?.hue ?? null, shape: tool.skill ? DISC : RING });
 
 export function make({ options, remember }) {
   let shown = null;
+  let found = null; // { text, ranks, missing } of the request whose results are brought out
+  let turn = 0;
+  let isOnly = false;
+  let left = false;
+  let first = options;
   const over = h("span", { class: "muted" });
   const state = h("div", {});
-  const scatter = new Scatter({ label: "Map of the tools; the list next to it has all of them", over: (tool) => fill(over, tool && titleOf(tool)), chosen: pick });
-  const list = new List({
-    label: "Tools on the map", key: (tool) => tool.id,
-    row: (tool) => [h("span", { class: "code" }, tool.name), h("span", { class: "muted" }, tool.server)],
-    chosen: (tool) => mark(tool), open: (tool) => { location.hash = `#/catalogue?tool=${tool.id}`; },
-    empty: "No tool matches.",
+  const result = h("p", { class: "muted", role: "status" });
+  const scatter = new Scatter({
+    label: "Map of the tools; the list next to it has all of them", over: (point) => fill(over, point && titleOf(point)),
+    chosen: (point, { adds }) => pick(point, adds), around: (points, { adds }) => around(points, adds),
   });
+  const list = new List({
+    label: "Tools on the map", key: (tool) => tool.id, row: (tool) => row(tool),
+    chosen: (tool) => mark(tool), open: () => {}, empty: "No tool matches.",
+  });
+  list.box.addEventListener("keydown", (event) => { if (event.key === " ") { event.preventDefault(); toggle(list.current); } });
+  list.box.addEventListener("keydown", (event) => { if (event.key === "Enter" && list.current) location.hash = `#/catalogue?tool=${list.current.id}`; });
   list.element.classList.add("point-row");
   const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter tools", placeholder: "Filter by tool or server", oninput: () => filter() });
-  const skill = select([["", "all skills"]], "", () => filter());
+  const skill = select([["", "all skills"]], "", () => { if (skill.value) bare.checked = false; filter(); });
   skill.setAttribute("aria-label", "Skill");
+  const bare = h("input", { type: "checkbox", id: "map-bare", onchange: () => { if (bare.checked) skill.value = ""; filter(); } });
+  const bareLabel = h("label", { for: "map-bare" });
+  const query = h("input", { type: "search", class: "request", "aria-label": "Highlight results of a request", placeholder: "Highlight what a request finds", onsearch: () => { if (!query.value) highlight(); } });
   const count = h("span", { class: "count" });
   const picked = h("div", { class: "picked" });
+  const panel = selectionPanel({
+    tools: () => kept?.tools ?? [], changed: () => { if (selection.size === 0) isOnly = false; filter(); }, given,
+    isOnly: (on) => { isOnly = on; filter(); },
+  });
+  const lasso = h("button", { type: "button", "aria-pressed": "false", title: "Draw a line around tools (l, or Shift and drag)", onclick: () => setLasso(!scatter.isDrawing) }, "Select by a line");
+  const buttons = [["−", "Zoom out", () => scatter.zoomBy(0.67)], ["+", "Zoom in", () => scatter.zoomBy(1.5)], ["⌂", "Show all", () => scatter.home()]];
   const frame = h("div", { class: "map" },
-    h("div", { class: "map-picture" }, scatter.canvas, h("p", { class: "map-line" }, over,
-      h("span", { class: "inline" }, [["−", "Zoom out", () => scatter.zoomBy(0.67)], ["+", "Zoom in", () => scatter.zoomBy(1.5)], ["⌂", "Show all", () => scatter.home()]]
-        .map(([sign, says, run]) => h("button", { type: "button", "aria-label": says, title: says, onclick: run }, sign))))),
-    h("div", { class: "map-list" }, picked, list.element));
+    h("div", { class: "map-picture" }, scatter.element, h("p", { class: "map-line" }, over,
+      h("span", { class: "inline" }, lasso, buttons.map(([sign, says, run]) => h("button", { type: "button", "aria-label": says, title: says, onclick: run }, sign))))),
+    h("div", { class: "map-list" }, picked, panel.element, list.element));
   const element = h("div", { class: "stack" },
-    h("div", { class: "tools" }, search, skill, h("button", { type: "button", onclick: load }, "Reload"), count), state, frame);
+    h("div", { class: "tools" }, search, skill, h("span", { class: "inline" }, bare, bareLabel),
+      h("form", { class: "inline", role: "search", onsubmit: (event) => { event.preventDefault(); highlight(); } }, query),
+      h("button", { type: "button", onclick: load }, "Reload"), count), result, state, frame);
 
-  const titleOf = (tool) => `${tool.server ? `${tool.server}/` : ""}${tool.name}${tool.group === NONE ? ", in no skill" : `: ${kept.skills[tool.group].name}`}`;
+  const titleOf = (point) => (point.shape === DIAMOND ? `the skill ${point.name}` : `${point.server ? `${point.server}/` : ""}${point.name}${point.skill ? `: ${point.skill.name}` : ", without a skill"}`);
+
+  function row(tool) {
+    const spot = h("span", { class: tool.skill ? "spot" : "spot hollow", "aria-hidden": "true" });
+    if (tool.skill) spot.style.setProperty("--hue", tool.skill.hue);
+    const rank = found?.ranks.get(tool.id);
+    return [h("span", { class: "inline marked" }, selection.has(tool.id) && h("span", { class: "ticked" }, h("span", { "aria-hidden": "true" }, "✓"), h("span", { class: "spoken" }, "selected, ")), spot),
+      h("span", { class: "code" }, rank && h("span", { class: "muted" }, `${rank}. `), tool.name), h("span", { class: "muted" }, tool.server)];
+  }
 
   function draw() {
     if (doing !== null) {
@@ -74,7 +109,7 @@ export function make({ options, remember }) {
       return;
     }
     fill(state);
-    frame.hidden = !kept?.tools;
+    frame.hidden = !kept?.tools?.length;
     if (kept?.outOfReach) {
       fill(state, h("div", { class: "empty" }, h("p", {}, "This console cannot read the vectors: the API does not return them."),
         h("p", {}, h("code", {}, "skillroute console"), " draws the map of a Skillroute that runs on this machine, and of one whose database its environment names (",
@@ -83,48 +118,141 @@ export function make({ options, remember }) {
   }
 
   function show() {
-    const { tools, skills, without_vector: bare, left_out: out } = kept;
-    const sizes = new Map();
-    for (const { group } of tools) sizes.set(group, (sizes.get(group) ?? 0) + 1);
-    const named = skills.map((one, number) => [one.id, `${one.name} (${sizes.get(number) ?? 0})`]).sort((a, b) => a[1].localeCompare(b[1]));
-    const wanted = skill.value || options.get("skill") || "";
-    fill(skill, [["", "all skills"], [BARE, `in no skill (${sizes.get(NONE) ?? 0})`], ...named].map(([value, label]) => h("option", { value }, label)));
-    skill.value = [...skill.options].some(({ value }) => value === wanted) ? wanted : "";
-    fill(state, tools.length === 0 ? h("p", { class: "note" }, "There is no tool with a vector yet.") : (bare + out > 0) && h("p", { class: "muted" },
-      [bare > 0 && `${plural(bare, "tool")} without a vector yet`, out > 0 && `${plural(out, "tool")} left out, evenly: there is no room for more`].filter(Boolean).join("; "), "."));
-    if (shown !== kept) scatter.show(tools, skills);
+    const { tools, skills, without_vector: unplaced, left_out: out, at } = kept;
+    if (tools.length === 0) {
+      fill(state, h("div", { class: "empty" }, h("p", {}, "There is no tool with a vector yet."),
+        h("p", {}, "Import tools first, for instance by ", h("code", {}, "skillroute import"), "; the page Health says how far their vectors are.")));
+    } else {
+      const notes = [unplaced > 0 && `${plural(unplaced, "tool")} without a vector yet`, out > 0 && `${plural(out, "tool")} left out, evenly: there is no room for more`].filter(Boolean);
+      fill(state, h("p", { class: "muted" }, "Placed ", when(at), notes.length > 0 && `; ${notes.join("; ")}`, "."));
+    }
+    drawSkills(first.get("skill") ?? skill.value);
+    if (first.get("only") === BARE || first.get("skill") === "-") bare.checked = true; // "-" in addresses of before
+    first = new URLSearchParams();
+    if (shown !== kept) scatter.show([...tools, ...skills.filter(({ x }) => x !== null)]);
     shown = kept;
     filter();
   }
 
+  function drawSkills(wanted) {
+    const sizes = new Map();
+    for (const tool of kept.tools) sizes.set(tool.skill, (sizes.get(tool.skill) ?? 0) + 1);
+    for (const one of kept.skills) one.size = sizes.get(one) ?? 0;
+    const named = kept.skills.map((one) => [one.key, `${one.name} (${one.size})`]).sort((a, b) => a[1].localeCompare(b[1]));
+    fill(skill, [["", "all skills"], ...named].map(([value, label]) => h("option", { value }, label)));
+    skill.value = kept.skills.some(({ key }) => key === wanted) ? wanted : "";
+    fill(bareLabel, `without a skill (${(sizes.get(null) ?? 0).toLocaleString("en")})`);
+  }
+
   function filter() {
     if (!kept?.tools) return;
-    const given = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const group = skill.value === "" ? null : skill.value === BARE ? NONE : kept.skills.findIndex(({ id }) => id === skill.value);
-    const rows = kept.tools.filter((tool) => (group === null || tool.group === group)
-      && given.every((word) => `${tool.server} ${tool.name}`.toLowerCase().includes(word)));
-    scatter.bringOut(group);
+    const given_ = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = (tool) => (!skill.value || tool.skill?.key === skill.value) && (!bare.checked || !tool.skill)
+      && given_.every((word) => `${tool.server} ${tool.name}`.toLowerCase().includes(word));
+    const rows = kept.tools.filter((tool) => fits(tool) && (!found || found.ranks.has(tool.id)) && (!isOnly || selection.has(tool.id)));
+    if (found) rows.sort((a, b) => found.ranks.get(a.id) - found.ranks.get(b.id));
+    lookSoon(fits, Boolean(skill.value || bare.checked || given_.length));
     list.show(rows);
     fill(count, rows.length === kept.tools.length ? plural(rows.length, "tool") : `${rows.length.toLocaleString("en")} of ${plural(kept.tools.length, "tool")}`);
-    remember("map", { skill: skill.value });
+    panel.setOnly(isOnly);
+    panel.draw();
+    if (!left) remember("map", { skill: skill.value, q: found?.text ?? "", only: bare.checked ? BARE : "" });
     if (!list.current) mark(null);
   }
 
-  function pick(tool) {
-    if (!list.chooseKey(tool.id)) mark(tool);
+  // Of thousands of points at once, and not for each letter that is typed.
+  const lookSoon = later((fits, isFiltered) => {
+    const some = (point) => (point.shape === DIAMOND ? !bare.checked && !found && (!skill.value || point.key === skill.value) : fits(point) && (!found || found.ranks.has(point.id)));
+    scatter.look((point) => ({
+      state: !isFiltered && !found ? PLAIN : some(point) ? OUT : DIM,
+      isSelected: point.shape !== DIAMOND && selection.has(point.id), rank: point.shape !== DIAMOND && found?.ranks.get(point.id) || null,
+    }), found ? [] : kept.skills.filter((one) => one.x !== null && some(one)).sort((a, b) => b.size - a.size));
+  }, 30);
+
+  /** Bring out what a search finds; with nothing in the field all is shown again. */
+  async function highlight() {
+    const text = query.value.trim();
+    const mine = ++turn;
+    if (!text) { found = null; fill(result); filter(); return; }
+    try {
+      const { tools } = await act("search/run", { request: { query: text, limit: HIGHLIGHTED } });
+      if (mine !== turn || !kept?.tools) return;
+      const placed = new Set(kept.tools.map(({ id }) => id));
+      found = { text, ranks: new Map(tools.map((tool, at) => [tool.db_id, at + 1])) };
+      const missing = tools.filter((tool) => !placed.has(tool.db_id)).length;
+      fill(result, `${plural(tools.length, "result")} of “${text}”, numbered by rank${missing ? `; ${missing} of them not on the map` : ""}. `,
+        h("button", { type: "button", onclick: () => { query.value = ""; highlight(); query.focus(); } }, "Show all again"));
+      filter();
+    } catch (error) {
+      showProblem(error, `The results of “${text}” cannot be shown`, highlight);
+    }
   }
 
+  function pick(point, adds) {
+    if (point.shape === DIAMOND) { skill.value = point.key; bare.checked = false; filter(); }
+    else if (adds) toggle(point);
+    else if (!list.chooseKey(point.id)) mark(point);
+  }
+
+  function around(points, adds) {
+    if (!adds) selection.clear();
+    for (const point of points) if (point.shape !== DIAMOND) selection.add(point.id);
+    isOnly = selection.size > 0;
+    filter();
+  }
+
+  function toggle(tool) {
+    if (!tool) return;
+    const { at } = list;
+    if (!selection.delete(tool.id)) selection.add(tool.id);
+    if (selection.size === 0) isOnly = false;
+    filter();
+    if (!list.current && at >= 0) list.choose(at); // it left the list: its place stays
+  }
+
+  function setLasso(isOn) {
+    lasso.setAttribute("aria-pressed", String(isOn));
+    scatter.setDrawing(isOn);
+  }
+
+  /** Show the primary skill that a tool has now, or none. */
+  function given(id, target) {
+    const tool = kept?.tools?.find((one) => one.id === id);
+    if (!tool) return;
+    let of = target ? kept.skills.find((one) => one.id === target.id) : null;
+    if (target && !of) kept.skills.push(of = skillOf(target.id, target.name ?? target.id)); // it was made a moment ago
+    coloured(Object.assign(tool, { skill: of }));
+    recolourSoon();
+  }
+  const recolourSoon = later(() => { drawSkills(skill.value); filter(); if (list.current) mark(list.current); }, 100);
+
   function mark(tool) {
-    scatter.choose(tool);
+    scatter.choose(tool ?? null);
     fill(picked, tool && [
       h("p", {}, h("a", { class: "code", href: `#/catalogue?tool=${tool.id}` }, tool.name), h("span", { class: "muted" }, ` ${tool.server}`)),
-      h("p", {}, tool.group === NONE ? h("span", { class: "muted" }, "in no skill") : h("a", { href: `#/skills?skill=${encodeURIComponent(kept.skills[tool.group].id)}` }, kept.skills[tool.group].name)),
+      h("p", {}, tool.skill ? skillChip(tool.skill.id, { text: tool.skill.name }) : h("span", { class: "muted" }, "without a skill")),
     ]);
   }
 
-  drawn = draw;
+  function reach(more) {
+    const gives = more.get("give");
+    bare.checked = more.get("only") === BARE || more.get("skill") === "-";
+    if (kept?.tools) drawSkills(more.get("skill") ?? "");
+    query.value = more.get("q") ?? "";
+    if (gives) panel.name(gives);
+    if (query.value !== (found?.text ?? "")) highlight(); else filter();
+  }
+
+  drawn = () => { const had = shown; draw(); if (kept?.tools && had !== kept && query.value) highlight(); };
+  query.value = options.get("q") ?? "";
   return {
-    element, enter: () => (kept?.tools ? draw() : load()), leave: () => { drawn = () => {}; }, list: () => list,
-    keys: { "+": { says: "zoom in", run: () => scatter.zoomBy(1.5) }, "-": { says: "zoom out", run: () => scatter.zoomBy(0.67) }, f: { says: "show all of the map", run: () => scatter.home() } },
+    element, list: () => list, options: reach,
+    enter: () => { if (kept?.tools) drawn(); else load(); if (options.get("give")) panel.name(options.get("give")); },
+    leave: () => { left = true; drawn = () => {}; },
+    escape: () => setLasso(false),
+    keys: {
+      l: { says: "select tools by a line around them", run: () => setLasso(!scatter.isDrawing) }, t: { says: "select the tool, or no longer", run: () => toggle(list.current) },
+      "+": { says: "zoom in", run: () => scatter.zoomBy(1.5) }, "-": { says: "zoom out", run: () => scatter.zoomBy(0.67) }, f: { says: "show all of the map", run: () => scatter.home() },
+    },
   };
 }

@@ -164,7 +164,7 @@ export function make({ options, remember }) {
     const [state, fits] = FITS[metadata.fit] ?? ["off", plural(metadata.stage2_candidate_count, "candidate")];
     return h("div", { class: "found" },
       h("p", { class: "actions" }, name && h("strong", {}, `${name}:`), h("span", { class: `state ${state}` }, fits),
-        h("span", { class: "muted" }, confidence !== null && `confidence ${confidence.toFixed(2)}, `, `${total.toFixed(1)} ms`)),
+        h("span", { class: "muted" }, confidence !== null && `confidence ${confidence.toFixed(2)}, `, `${total.toFixed(1)} ms`), h("a", { href: `#/map?q=${encodeURIComponent(asked)}` }, "On the map")),
       h("details", {}, h("summary", {}, `${metadata.search_mode}, ${metadata.strategy_used}, ${plural(metadata.stage2_candidate_count, "candidate")}`),
         strip, h("p", { class: "legend" }, "Time: ", stages.map((stage) => h("span", {}, h("i", { class: `p${stage.at}` }), `${stage.label} ${stage.ms.toFixed(1)} ms`))),
         h("p", { class: "legend" }, "Score: ", PART_NAMES.map(([part, label]) => h("span", {}, h("i", { class: `p${PARTS[part]}` }), label)))),

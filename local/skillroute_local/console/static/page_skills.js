@@ -161,6 +161,7 @@ export function make({ options, remember }) {
           say(`${skill.name}: created`);
           changed(skill);
           reach(skill.id);
+          document.dispatchEvent(new CustomEvent("skill-made", { detail: skill }));
         } catch (error) {
           submit.disabled = false;
           if (error.code === "skill_exists") refuse(inputs.skill_id, error.message);
@@ -204,7 +205,7 @@ export function make({ options, remember }) {
   }
 
   return {
-    element, enter: load, list: () => list, escape: () => split.close(),
+    element, enter: () => { load(); if (options.get("new")) create(); }, list: () => list, escape: () => split.close(),
     options: (more) => { if (more.get("skill")) reach(more.get("skill")); },
     keys: {
       n: { says: "make a new skill", run: create },

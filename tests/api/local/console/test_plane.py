@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
+from skillroute.core.documents.model import IndexRecord
 from skillroute_client import AsyncSkillroute
 from skillroute_local.console import map as map_page
+from skillroute_local.console import plane
 from skillroute_local.console.app import KEY_HEADER, console_app
 from skillroute_local.console.lent_parts import LendParts
 from skillroute_local.console.plane import in_a_plane
@@ -22,13 +25,24 @@ from tests.client_over import URL, async_client_over
 
 
 def points_of(system: System, tmp_path: Path, lend: LendParts | None) -> Any:
+    return asking(system, tmp_path, lend)()
+
+
+def asking(system: System, tmp_path: Path, lend: LendParts | None) -> Callable[[], Any]:
+    """Return what asks one console for the points."""
+
     def connect(token: str | None) -> AsyncSkillroute:
         return async_client_over(app_over(system), token=token)
 
     console = console_app(connect, url=URL, requests=tmp_path / "requests", lend=lend)
-    answer = TestClient(console, headers={KEY_HEADER: "page"}).post("/do/map/points", json={})
-    assert answer.status_code == 200, answer.text
-    return json.loads(answer.text.splitlines()[-1])["points"]
+    client = TestClient(console, headers={KEY_HEADER: "page"})
+
+    def ask() -> Any:
+        answer = client.post("/do/map/points", json={})
+        assert answer.status_code == 200, answer.text
+        return json.loads(answer.text.splitlines()[-1])["points"]
+
+    return ask
 
 
 def test_tools_and_skills_have_a_place(system: System, tmp_path: Path) -> None:
@@ -59,6 +73,41 @@ def test_more_tools_than_there_is_room_for_are_left_out_evenly(
     assert (len(points["tools"]), points["left_out"]) == (3, 5)
 
 
+def test_places_are_computed_once_per_state_of_the_catalogue(
+    system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system.create("mail", name="Mail", description="Reading and writing letters.")
+    one, _ = system.put("send", "saw", server="desk")
+    placed: list[int] = []
+    monkeypatch.setattr(plane, "in_a_plane", lambda vectors: placed.append(len(vectors)) or in_a_plane(vectors))
+    ask = asking(system, tmp_path, lambda: nullcontext(system.parts))
+
+    [first, again] = [ask() for _ in range(2)]
+    assert again == first
+    assert placed == [2]
+
+    system.assign(one, mail=0.9)  # moves no vector
+    given = ask()
+    assert {tool[1]: tool[3] for tool in given["tools"]} == {"send": 0, "saw": -1}
+    assert given["at"] == first["at"]
+    assert placed == [2]
+
+    system.put("new")
+    assert len(ask()["tools"]) == 3
+    assert placed == [2, 3]
+
+
+def test_a_skill_without_a_vector_has_tools_and_no_place() -> None:
+    payload = {"db_id": 1, "name": "brew", "server": None, "primary_skill_key": "poison"}
+    tool = IndexRecord("1", (1.0, 0.0), "", payload)
+    skill = IndexRecord("poison", None, "", {"name": "Poison"})
+    kept = map_page.Kept()
+    map_page.place(map_page.Catalogue("epoch", "position", [tool], [skill], {}), kept)
+    assert kept.points is not None
+    assert kept.points["skills"] == [["poison", "Poison", None, None]]
+    assert kept.points["tools"] == [[1, "brew", "", 0, 0.0, 0.5]]
+
+
 def test_without_the_database_there_is_no_map(system: System, tmp_path: Path) -> None:
     assert points_of(system, tmp_path, None) is None
 
@@ -80,6 +129,22 @@ def test_what_is_alike_stays_together_and_places_do_not_change() -> None:
     np.fill_diagonal(apart, np.inf)
     assert (groups[apart.argmin(axis=1)] == groups).all()
     assert (in_a_plane(vectors) == places).all()
+
+
+def test_more_than_the_landmarks_are_placed_near_what_is_like_them() -> None:
+    chance = np.random.default_rng(2)
+    centres = chance.normal(size=(4, 32))
+    groups = np.tile(np.arange(4), 100)
+    vectors = (centres[groups] + 0.2 * chance.normal(size=(400, 32))).astype(np.float32)
+
+    places = in_a_plane(vectors, landmarks=80)
+
+    apart = ((places[:, None] - places[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(apart, np.inf)
+    assert (groups[apart.argmin(axis=1)] == groups).mean() > 0.99
+    assert len(np.unique(places, axis=0)) == 400  # none hides another
+    assert ((places >= 0) & (places <= 1)).all()
+    assert (in_a_plane(vectors, landmarks=80) == places).all()
 
 
 @pytest.mark.parametrize("number", [0, 1, 3, 4, 5])
