@@ -14,23 +14,30 @@ from typing import Any
 import numpy as np
 
 from tests.console.conftest import NARROW, WIDE, chromium
-from tests.console.planted import plant
-from tests.e2e.processes import Processes, Up
+from tests.console.planted import plant, plant_history, plant_judged, put_many
+from tests.e2e.processes import HASHING, Processes, Up
 
 PAGES = {
+    "overview": "overview?range=24h",
     "search": "search?q=schedule+a+meeting+with+John+tomorrow",
     "compare": "search?q=schedule+a+meeting+with+John+tomorrow",
     "catalogue": "catalogue?tool=16",
+    "servers": "servers",
     "skills": "skills?skill=calendar_management",
     "suggestions": "suggestions",
-    "map": "map",
-    "doctor": "doctor",
-    "health": "health",
-    "learning": "learning",
     "changes": "changes",
-    "servers": "servers",
+    "map": "map?q=schedule+a+meeting",
+    "doctor": "doctor",
+    "evaluation": "evaluation",
+    "missed": "missed",
+    "learning": "learning",
+    "health": "health",
+    "log": "log",
 }
+OF_SIZE = ("overview", "search", "catalogue", "servers", "map")
+"""Pages that look otherwise with thousands of tools."""
 SCHEMES = ("light", "dark")
+SIZES = (1265, 50_000)
 MAX_BYTES = 150_000
 
 
@@ -46,39 +53,70 @@ def main() -> None:
         try:
             server = processes.up(Path(name) / "home", "--no-pump").ready()
             plant(server)
+            plant_history(server)
+            plant_judged(server)
             for scheme in SCHEMES:
                 _take(browser, server, scheme, target)
+            for size in SIZES:
+                server = processes.up(Path(name) / str(size), "--no-pump", **HASHING).ready()
+                put_many(server, size)
+                plant_history(server)
+                _take_large(browser, server, size, target)
         finally:
             browser.close()
             processes.close()
 
 
 def _take(browser: Any, server: Up, scheme: str, target: Path) -> None:
+    """Take each page in a wide window, and in a narrow one next to its other scheme."""
     context = browser.new_context(viewport=WIDE, color_scheme=scheme)
+    page, decoder = _pages(context)
+    for name, place in PAGES.items():
+        page.set_viewport_size(WIDE)
+        _show(page, server, name, place)
+        _store(target / f"{name}-{scheme}.png", page.screenshot(), decoder)
+        page.set_viewport_size(NARROW)
+        page.wait_for_load_state("networkidle")
+        _store(target / f"{name}-narrow-{scheme}.png", page.screenshot(), decoder)
+        if name == "compare":
+            page.set_viewport_size(WIDE)
+            page.get_by_role("button", name="Compare two settings").click()
+    context.close()
+
+
+def _take_large(browser: Any, server: Up, size: int, target: Path) -> None:
+    context = browser.new_context(viewport=WIDE)
+    context.set_default_timeout(300_000)  # the map of 50,000
+    page, decoder = _pages(context)
+    for name in OF_SIZE:
+        _show(page, server, name, PAGES[name].partition("?")[0] if name != "search" else "search?q=list+users")
+        _store(target / f"{name}-{size}.png", page.screenshot(), decoder)
+    context.close()
+
+
+def _pages(context: Any) -> tuple[Any, Any]:
+    """Return a page to take, and one that decodes pictures."""
     page, decoder = context.new_page(), context.new_page()
     # The pictures show where a Skillroute is by itself, not where it ran for them.
     page.route("**/about", lambda route: route.fulfill(json={"url": "http://localhost:3000"}))
-    file = {"judged": None, "count": 0, "name": "requests.jsonl"}
-    page.route("**/do/search/judged", lambda route: route.fulfill(json=file))
-    for name, place in PAGES.items():
-        page.set_viewport_size(WIDE)
-        page.goto("about:blank")
-        page.goto(f"{server.url}/console/#/{place}")
-        page.wait_for_load_state("networkidle")
-        if name == "compare":
-            page.get_by_role("button", name="Compare two settings").click()
-            page.get_by_role("group", name="Settings B").get_by_label("Mode").select_option("lexical")
-            page.get_by_text("only in B").first.wait_for()
-        if name == "doctor":
-            page.keyboard.press("r")
-            page.get_by_text("How to fix it").wait_for()
-        _store(target / f"{name}-{scheme}.png", page.screenshot(), decoder)
-        if scheme == "light" and name in {"search", "suggestions"}:
-            page.set_viewport_size(NARROW)
-            _store(target / f"{name}-narrow.png", page.screenshot(), decoder)
-        if name == "compare":
-            page.get_by_role("button", name="Compare two settings").click()
-    context.close()
+    return page, decoder
+
+
+def _show(page: Any, server: Up, name: str, place: str) -> None:
+    page.goto("about:blank")
+    page.goto(f"{server.url}/console/#/{place}")
+    page.wait_for_load_state("networkidle", timeout=300_000)
+    if name == "compare":
+        page.get_by_role("button", name="Compare two settings").click()
+        page.get_by_role("group", name="Settings B").get_by_label("Mode").select_option("lexical")
+        page.get_by_text("only in B").first.wait_for()
+    if name == "doctor":
+        page.keyboard.press("r")
+        page.get_by_text("How to fix it").wait_for()
+    if name == "map":
+        page.get_by_text("Placed ").wait_for()
+    if name == "overview":
+        page.locator(".chart canvas").first.wait_for()
 
 
 def _store(path: Path, picture: bytes, decoder: Any) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,15 +124,57 @@ def _import(server: Server, groups: list[list[dict[str, Any]]]) -> None:
 
 def put_catalogues(server: Server) -> int:
     """Write the tools of the two public catalogues; return how many there are, 0 where the folder is not there."""
-    written = 0
+    return put_many(server, len(_catalogues()))
+
+
+def put_many(server: Server, count: int) -> int:
+    """Write so many tools, those of the public catalogues over and over; return how many, 0 without the catalogues."""
+    real = _catalogues()
+    if not real:
+        return 0
+    for at in range(0, count, 250):
+        server.put(*(_copy(real[each % len(real)], each // len(real)) for each in range(at, min(at + 250, count))))
+    return count
+
+
+def _copy(tool: dict[str, Any], nth: int) -> dict[str, Any]:
+    if nth == 0:
+        return tool
+    return tool | {"server": f"{tool['server']}-{nth}", "description": f"{tool.get('description', '')} ({nth})"}
+
+
+def _catalogues() -> list[dict[str, Any]]:
+    kept = ("name", "description", "server", "input_schema")
+    found: list[dict[str, Any]] = []
     for name in CATALOGUES:
         path = data() / name / "tools.jsonl"
         if not path.exists():
-            return 0
+            return []
         rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
-        kept = ("name", "description", "server", "input_schema")
-        items = [{key: row[key] for key in kept if row.get(key) is not None} for row in rows]
-        for at in range(0, len(items), 250):
-            server.put(*items[at : at + 250])
-        written += len(items)
-    return written
+        found += [{key: row[key] for key in kept if row.get(key) is not None} for row in rows]
+    return found
+
+
+def plant_judged(server: Server) -> None:
+    """Write the examples' judged requests as those of the console."""
+    path = Path(__file__).parents[2] / "examples" / "queries.jsonl"
+    (server.home.path / "requests.jsonl").write_text(
+        "".join(path.read_text("utf-8").splitlines(keepends=True)[:40]), "utf-8"
+    )
+
+
+def plant_history(server: Server) -> None:
+    """Write a day of figures, busy by day and with a gap, as the recorder would have."""
+    from skillroute_local.history.figures import Counts, Span, Waiting, classes_of
+    from skillroute_local.history.ring import HistoryFile
+
+    file = HistoryFile(server.home.history_file)
+    now = int(time.time()) // 60 * 60
+    for minute in range(1, 24 * 60):
+        if 300 < minute < 340:  # the machine slept
+            continue
+        searches = int(30 + 25 * math.sin(minute / 200) + 8 * math.sin(minute / 7))
+        counts = Counts(searches, empty=searches // 12, degraded=int(600 < minute < 630) * 4, refused=minute % 90 == 0)
+        took = [6.0 + 2 * math.sin(minute / 120)] * max(1, searches - 2) + [18.0 + minute % 11] * 2
+        waits = max(0, 40 - abs(700 - minute))
+        file.add(Span(now - minute * 60, 60.0, counts, Waiting(0, waits, waits, 0), classes_of(took)))

@@ -109,3 +109,20 @@ export function later(run, ms) {
     timer = setTimeout(() => run(...given), ms);
   };
 }
+
+/**
+ * Show other children only where what they show has changed. What has the focus keeps it by its `data-key` or its address;
+ * where that is gone, the heading of its section has it.
+ */
+export function redraw(parent, of, children) {
+  const text = JSON.stringify(of);
+  if (parent.shown === text) return;
+  parent.shown = text;
+  const focused = parent.contains(document.activeElement) ? document.activeElement : null;
+  const [key, href] = [focused?.dataset.key, focused?.getAttribute("href")];
+  fill(parent, children());
+  if (!focused) return;
+  const same = [...parent.querySelectorAll("[data-key], a[href]")]
+    .find((each) => (key ? each.dataset.key === key : href && each.getAttribute("href") === href));
+  (same ?? parent.closest("section")?.querySelector("h2") ?? document.getElementById("main")).focus({ preventScroll: true });
+}

@@ -1,22 +1,5 @@
-// Pieces of the page Health: tables that fit narrow windows, states with what helps, and drawing anew with the focus kept.
+// Pieces of the page Health: tables that fit narrow windows, and states with what helps.
 import { fill, h } from "./dom.js";
-
-/**
- * Show other children only where what they show has changed. What has the focus keeps it by its `data-key` or its address;
- * where that is gone, the heading of its section has it.
- */
-export function redraw(parent, of, children) {
-  const text = JSON.stringify(of);
-  if (parent.shown === text) return;
-  parent.shown = text;
-  const focused = parent.contains(document.activeElement) ? document.activeElement : null;
-  const [key, href] = [focused?.dataset.key, focused?.getAttribute("href")];
-  fill(parent, children());
-  if (!focused) return;
-  const same = [...parent.querySelectorAll("[data-key], a[href]")]
-    .find((each) => (key ? each.dataset.key === key : href && each.getAttribute("href") === href));
-  (same ?? parent.closest("section")?.querySelector("h2") ?? document.getElementById("main")).focus({ preventScroll: true });
-}
 
 /** A text in which `code` stands between backticks. */
 export const words = (text) => text.split("`").map((part, at) => (at % 2 ? h("code", {}, part) : part));

@@ -1,6 +1,6 @@
 // The part of Health about the machine: models, migrations, versions, space on disks.
-import { h, plural } from "./dom.js";
-import { bytes, redraw, stateOf, stateWithHelp, table, words } from "./health_parts.js";
+import { h, plural, redraw } from "./dom.js";
+import { bytes, stateOf, stateWithHelp, table, words } from "./health_parts.js";
 
 const KINDS = { database: "Database files", index: "Index", models: "Models", history: "History", logs: "Logs", other: "Other files" };
 

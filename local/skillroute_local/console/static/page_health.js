@@ -1,7 +1,7 @@
 // Health: what is wrong, the gravest first, with what to do; then each part of it in a place that can be linked to.
 import { act } from "./calls.js";
-import { fill, h, plural } from "./dom.js";
-import { number, redraw, stateOf, stateWithHelp, table, words } from "./health_parts.js";
+import { fill, h, plural, redraw } from "./dom.js";
+import { number, stateOf, stateWithHelp, table, words } from "./health_parts.js";
 import { drawSystem } from "./health_system.js";
 import { showProblem } from "./notices.js";
 import { makeWork } from "./work.js";

@@ -1,7 +1,7 @@
 // Overview: how it goes now and went over hours and days; each figure leads to the page that has its list.
 import { act } from "./calls.js";
 import { Chart } from "./chart.js";
-import { fill, h, plural, when } from "./dom.js";
+import { fill, h, plural, redraw, when } from "./dom.js";
 import { showProblem } from "./notices.js";
 import { figuresOf, KINDS } from "./overview_figures.js";
 
@@ -184,18 +184,6 @@ export function make({ options, remember }) {
   };
 }
 
-/** Show other children only where what they show has changed; a link that has the focus keeps it. */
-function redraw(parent, of, children) {
-  const text = JSON.stringify(of);
-  if (parent.shown === text) return;
-  parent.shown = text;
-  const focused = parent.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-  fill(parent, children());
-  if (!focused) return;
-  const same = [...parent.querySelectorAll("a")].find((each) => each.getAttribute("href") === focused);
-  (same ?? document.getElementById("main")).focus();
-}
-
 /** Show figures as cards; those that are there are changed in their place, so that the focus stays. */
 function cards(list, wanted) {
   while (list.children.length > wanted.length) list.lastChild.remove();
@@ -225,7 +213,7 @@ function shares(series) {
 
 function link(kind, id, name) {
   const pages = {
-    tool: `#/catalogue?tool=${id}`, skill: `#/skills?skill=${encodeURIComponent(id)}`, server: "#/catalogue?show=servers",
+    tool: `#/catalogue?tool=${id}`, skill: `#/skills?skill=${encodeURIComponent(id)}`, server: "#/servers",
   };
   return kind in pages ? h("a", { href: pages[kind] }, name) : name;
 }
