@@ -46,6 +46,14 @@ def test_an_answer_over_http_has_the_id_in_its_metadata(
     assert kept(keeping) == [(answer["metadata"]["search_id"], "http")]
 
 
+def test_an_examination_leaves_no_receipt_and_misses_nothing(asked: TestClient, keeping: System) -> None:
+    answer = asked.post("/api/v1/search", params={"receipt": "false"}, json={"query": "zyx wvu"}).json()
+    assert answer["metadata"]["no_match"]
+    assert answer["metadata"].get("search_id") is None
+    assert kept(keeping) == []
+    assert asked.get("/ready").json()["found_nothing"] == []
+
+
 def test_a_list_of_tools_has_it_in_a_header_and_a_list_of_skills_has_none(asked: TestClient, keeping: System) -> None:
     tools = asked.get("/api/v1/search/tools", params={"query": QUERY})
     skills = asked.get("/api/v1/search/skills", params={"query": QUERY})
