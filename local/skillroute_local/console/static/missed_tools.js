@@ -47,7 +47,7 @@ export function nearestPanel(row, serve) {
 
   function draw(found, isNothing) {
     shown = found.map((tool) => ({ id: tool.db_id, title: titleOf(tool) }));
-    fill(body, found.length === 0 ? h("p", { class: "muted" }, "The search finds no tool at all.") : h("ol", { class: "plain" }, found.map(tool)));
+    fill(body, found.length === 0 ? h("p", { class: "muted" }, "The search finds no tool at all.") : h("ol", { class: "nearest" }, found.map(tool)));
     fill(live, found.length === 0 ? "No tool is near." : `${found.length} nearest tools${isNothing ? ", none seems to fit" : ""}.`);
     const then = row.tools.filter(({ id }) => !shown.some((one) => one.id === id));
     fill(again, then.length > 0 && ["Shown then, and no longer among the nearest: ", then.map((one, at) => [at > 0 && ", ", h("a", { href: `#/catalogue?tool=${one.id}` }, titleOf(one))]), "."]);

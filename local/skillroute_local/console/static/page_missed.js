@@ -35,7 +35,7 @@ export function make({ options, remember }) {
   const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter requests", placeholder: "Filter by words or tools", oninput: () => filter({ first: true }) });
   list.openedFrom(search);
   const choice = (label, values, value, run) => { const made = select(values, value, run); made.setAttribute("aria-label", label); return made; };
-  const given = (name, values, other) => (values.includes(options.get(name)) ? options.get(name) : other);
+  const given = (name, values, other, from = options) => (values.includes(from.get(name)) ? from.get(name) : other);
   const state = choice("State", STATES, given("state", STATES.map(([id]) => id), "open"), () => filter({ first: true }));
   const order = choice("Order", [["count", "most searches first"], ["latest", "latest first"]], given("sort", ["latest"], "count"), () => filter());
   const days = choice("Days", DAYS.map((number) => [number, `${number} days`]), given("days", DAYS, "30"), () => load());
@@ -111,7 +111,18 @@ export function make({ options, remember }) {
     return undefined;
   }
 
-  /** Open a request in whatever state it is; where it is gone, say so. */
+  /** Show what another address of the page has. */
+  function follow(address) {
+    state.value = given("state", STATES.map(([id]) => id), "open", address);
+    order.value = given("sort", ["latest"], "count", address);
+    const before = days.value;
+    days.value = given("days", DAYS, "30", address);
+    const request = address.get("request");
+    if (days.value !== before) return load(request);
+    return request ? reach(request) : filter({ first: true });
+  }
+
+  /** Open a request, of any state; where it is gone, say so. */
   function reach(query) {
     const row = found.rows.find((one) => one.asked.some((each) => each.query === query));
     if (row && state.value !== "all" && row.state !== state.value) state.value = row.state;
@@ -246,7 +257,7 @@ export function make({ options, remember }) {
     element, list: () => list, escape: () => split.close(),
     enter: () => { document.addEventListener("visibilitychange", looked); others.onmessage = () => load(); return load(); },
     leave: () => { turn += 1; document.removeEventListener("visibilitychange", looked); others.onmessage = null; },
-    options: (more) => { if (more.get("request")) reach(more.get("request")); },
+    options: follow,
     keys: {
       ...nth,
       s: { says: "the chosen tool serves it", run: withTool(() => panel.chosen()), isOnce: true },

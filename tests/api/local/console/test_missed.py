@@ -165,6 +165,14 @@ def test_groups_are_exported_to_plan_with(do: Do, system: System, tool: int) -> 
     assert {(row["request"], row["state"]) for row in rows} == {(MOW, "missing"), ("'=1+1", "open")}
 
 
+def test_requests_without_texts_are_counted_with_their_tools(do: Do, system: System) -> None:
+    [tool] = system.put("trim", server="garden", description="Trims grass.")
+    system.receipt(MOW, tool, no_match=True, keeps_text=False)
+    [row] = do("missed/groups")["rows"]
+    assert (row["query"], row["searches"], row["asked"], row["state"]) == (None, 1, [], "open")
+    assert do("missed/export", form="csv")["text"].splitlines()[1].startswith(",1,1,")
+
+
 def test_without_receipts_the_memory_of_the_process_is_shown(
     database_url: str, edge_indexes: EdgeIndexes, tmp_path: Path
 ) -> None:
