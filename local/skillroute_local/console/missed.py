@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import unicodedata
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -22,6 +23,9 @@ T = TypeVar("T")
 
 MOST_REQUESTS = 8
 """Requests that a tool serves, as the catalogue takes them."""
+
+MOST_CHARACTERS = 300
+"""Of a request that a tool serves."""
 
 SHOWN = 9
 """Nearest tools: each has a digit."""
@@ -111,7 +115,8 @@ def _add_serving(actions: Actions, book: Book) -> None:
         old = await _decided(client, book, group)
         found = await client.tools.get(tool_id)
         texts = [request.text for request in found.requests or []]
-        is_new = group.query not in texts
+        text = _as_request(group.query)
+        is_new = text not in texts
         if replace is not None and replace not in texts:
             raise Stale("the tool's requests were changed meanwhile", {"full": texts})
         if is_new and len(texts) >= MOST_REQUESTS and replace is None:
@@ -121,12 +126,12 @@ def _add_serving(actions: Actions, book: Book) -> None:
             found = await client.tools.get(tool_id)
         left = _plain(found, replace) if replace else None
         if is_new:
-            await _set_requests(client, found, without=replace, more={"text": group.query, "source": "person"})
+            await _set_requests(client, found, without=replace, more={"text": text, "source": "person"})
         title = _title(found)
 
         def write(decisions: Decisions) -> Line:
             decisions.require_seen([group.query], None)
-            undo = {"is_new": is_new, "replaced": left, "judged": decisions.judge(group.query, title)}
+            undo = {"is_new": is_new, "text": text, "replaced": left, "judged": decisions.judge(group.query, title)}
             more = {"tool": {"id": tool_id, "title": title}, "undo": undo, **_of(group)}
             return decisions.write(group.query, group.wordings, "served", more)
 
@@ -134,7 +139,7 @@ def _add_serving(actions: Actions, book: Book) -> None:
             return _answer(await book.work(client, "skills", write))
         except BaseException:
             if is_new:  # both are written, or neither
-                await _set_requests(client, await client.tools.get(tool_id), without=group.query, more=left)
+                await _set_requests(client, await client.tools.get(tool_id), without=text, more=left)
             raise
 
 
@@ -175,7 +180,7 @@ async def _take_back(client: AsyncSkillroute, book: Book, line: Line) -> list[st
     if undo.get("is_new"):
         try:
             found = await client.tools.get(line["tool"]["id"])
-            await _set_requests(client, found, without=line["query"], more=undo.get("replaced"))
+            await _set_requests(client, found, without=undo["text"], more=undo.get("replaced"))
         except api.NotFound:
             kept.append("the tool, which is gone")
 
@@ -211,6 +216,12 @@ def _plain(tool: Tool, text: str) -> dict[str, str]:
     source = next(request.source for request in tool.requests or [] if request.text == text)
     # A person who keeps some of the packaged ones has chosen them.
     return {"text": text, "source": source.replace("packaged", "import")}
+
+
+def _as_request(query: str) -> str:
+    """Return what was asked as a tool's request: on one line, and of as many characters as one may have."""
+    line = unicodedata.normalize("NFC", " ".join(query.split()))
+    return line if len(line) <= MOST_CHARACTERS else line[:MOST_CHARACTERS].rpartition(" ")[0] or line[:MOST_CHARACTERS]
 
 
 def _title(tool: Tool) -> str:

@@ -114,6 +114,18 @@ def test_a_tool_with_eight_requests_takes_one_for_another(do: Do, tool: int) -> 
     assert sorted(requests_of(do, tool)) == eight
 
 
+def test_a_long_request_is_shortened_for_the_tool_and_taken_back(do: Do, system: System, tool: int) -> None:
+    long = f"{MOW}\n" + "and rake it " * 40
+    system.receipt(long, tool, no_match=True, vector=[0.0, 1.0])
+    done = do("missed/serve", group=group_of(row_of(do, long)), tool_id=tool)
+    [text] = requests_of(do, tool)
+    assert text.startswith(f"{MOW} and rake it")
+    assert 280 < len(text) <= 300
+    assert do("search/judged", query=long)["judged"]["needs"] == [["garden/trim"]]
+    do("missed/undo", query=long, seen=done["at"])
+    assert requests_of(do, tool) == []
+
+
 def test_a_decision_that_was_made_elsewhere_is_not_written_over(do: Do, page: TestClient, tool: int) -> None:
     early = group_of(row_of(do))
     do("missed/decide", group=early, decision="dismissed")
