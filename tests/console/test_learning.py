@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.console.conftest import Console, lines_of
-from tests.console.planted import SCRIPT
 
 pytestmark = pytest.mark.console
 
@@ -42,12 +41,10 @@ def test_a_tool_is_forgotten_only_when_that_is_confirmed(console: Console) -> No
     assert console.complaints == []
 
 
-def test_what_people_miss_is_text_and_leads_to_a_search(console: Console) -> None:
+def test_what_people_miss_has_a_page_of_its_own(console: Console) -> None:
     console.open("learning")
-    console.page.get_by_text(f"feed the fish {SCRIPT}").wait_for()
-    assert console.page.evaluate("window.pwned") is None
-    console.page.get_by_role("link", name="wash the dog").click()
-    console.page.get_by_role("heading", level=1, name="Search").wait_for()
+    console.page.locator("#page").get_by_role("link", name="Unanswered").click()
+    console.page.get_by_role("heading", level=1, name="Unanswered").wait_for()
 
 
 def test_judged_requests_are_decided_on_by_keys(console: Console) -> None:

@@ -22,7 +22,8 @@ PAGES = {
     "map": ("Map", "tools"),
     "doctor": ("Doctor", "that make tools hard to find"),
     "health": ("Health", "All dependencies are available"),
-    "learning": ("Learning", "wash the dog"),
+    "learning": ("Learning", "has the requests that found nothing"),
+    "missed": ("Unanswered", "wash the dog"),
     "log": ("Log", "event"),
     "changes": ("Changes", "Adds numbers, all that there are."),
     "evaluation": ("Evaluation", "request"),
@@ -33,7 +34,7 @@ PAGES = {
 LETTERS = {
     "c": "Catalogue", "k": "Skills", "u": "Suggestions", "m": "Map", "d": "Doctor", "h": "Health", "l": "Learning",
     "t": "Log", "e": "Evaluation", "a": "Changes", "s": "Search",
-    "o": "Overview", "v": "Servers",
+    "o": "Overview", "v": "Servers", "n": "Unanswered",
 }  # fmt: skip
 """What follows g, and the title of the page that it leads to."""
 
@@ -47,6 +48,7 @@ IN_CATALOGUES = {
     "Doctor": "that make tools hard to find",
     "Health": "1,538",
     "Learning": "Nothing was learned yet",
+    "Unanswered": "Requests come here by themselves",
     "Log": "event",
     "Changes": "No changed definition waits.",
     "Evaluation": "request",

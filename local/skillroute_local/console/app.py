@@ -31,6 +31,7 @@ from skillroute_local.console.learning import learning_actions
 from skillroute_local.console.lent_parts import LendParts
 from skillroute_local.console.log import log_actions
 from skillroute_local.console.map import map_actions
+from skillroute_local.console.missed import missed_actions
 from skillroute_local.console.overview import overview_actions
 from skillroute_local.console.problems import Problem, Stale, problem_of
 from skillroute_local.console.search import search_actions
@@ -110,6 +111,7 @@ def console_app(
         evaluation_actions(marks),
         health_actions(lend, home),
         learning_actions(marks),
+        missed_actions(marks),
         log_actions(),
         changes.actions,
         palette.actions,

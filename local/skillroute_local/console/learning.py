@@ -1,4 +1,4 @@
-"""The page Learning: what was learned and which state is live, what people miss, and judged requests to review."""
+"""The page Learning: what was learned and which state is live, and judged requests to review."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from skillroute_local.console.callers import organisation_of
 from skillroute_local.console.judgements import JudgementFile, JudgementFiles
 
 _ROWS = 1000
-_MISSED = 200
 _PATH = "/api/v1/learning"
 
 Id = Annotated[int, Field(ge=1)]
@@ -62,7 +61,7 @@ def learning_actions(files: JudgementFiles) -> Actions:
 
         return await asyncio.to_thread(in_turn)
 
-    for each in (status, requests, switch, go_on, forget, unserved):
+    for each in (status, requests, switch, go_on, forget):
         actions.action(each)
     return actions
 
@@ -94,11 +93,3 @@ async def go_on(client: AsyncSkillroute) -> dict[str, Any]:
 async def forget(client: AsyncSkillroute, tool_id: Id) -> dict[str, Any]:
     """Forget what was learned of a tool."""
     return (await client.learning.forget(tool_id)).model_dump()
-
-
-async def unserved(client: AsyncSkillroute, days: Days = 30) -> list[dict[str, Any]]:
-    """Return the requests that found nothing, by meaning; the 200 most frequent."""
-    found: list[dict[str, Any]] = await client.request(
-        "GET", f"{_PATH}/unserved", params={"days": days, "limit": _MISSED}
-    )
-    return found

@@ -20,7 +20,7 @@ GENERATED = (".bench/", "results/", "run.json")
 OF_USERS = {
     *("SKILL.md", "server.json", "baseline.json", "listed.json", "requests.jsonl", "petstore.yaml"),
     *("EVENT.json", "REQUESTS.jsonl", "requests.NAME.DIGEST.jsonl", "requests.WHAT.jsonl"),
-    *("requests.dismissed.jsonl", "requests.history.jsonl"),
+    *("requests.dismissed.jsonl", "requests.history.jsonl", "requests.missed.jsonl"),
     # Settings of agents, which docs/import.md and docs/connect.md name.
     *(
         "mcp.json",

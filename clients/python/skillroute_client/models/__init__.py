@@ -24,6 +24,7 @@ from skillroute_client.models.catalogue import (
 from skillroute_client.models.feedback import Feedback, FeedbackResult, FeedbackResults
 from skillroute_client.models.identity import Login, LoginStarted, ServerIdentity
 from skillroute_client.models.learning import (
+    AskedWording,
     DeletedReceipts,
     ForgottenTool,
     JudgedRequest,
@@ -115,6 +116,7 @@ __all__ = [
     "AgentSkillMatch",
     "AgentSkillSearchMetadata",
     "Answer",
+    "AskedWording",
     "Assignment",
     "BatchAnswer",
     "BatchError",

@@ -15,6 +15,15 @@ class NearestTool(Answer):
     name: str
 
 
+class AskedWording(Answer):
+    """A wording of requests that found nothing that fits."""
+
+    query: str
+    searches: int
+    callers: int = 0
+    last_at: datetime | None = None
+
+
 class Unserved(Answer):
     """Requests of one meaning that found nothing that fits; `query` is None where texts are not kept."""
 
@@ -24,6 +33,7 @@ class Unserved(Answer):
     callers: int = 0
     last_at: datetime | None = None
     tools: list[NearestTool] = []
+    asked: list[AskedWording] = []
 
 
 class JudgedRequest(Answer):

@@ -48,16 +48,23 @@ class Root(Resource[M]):
     """The operations of a client."""
 
     @operation
-    def search(self, query: str | None = None, **options: Unpack[SearchOptions]) -> Call[SearchAnswer]:
-        """Find the tools that fit a request in plain words, or that serve several needs: skills first, then theirs."""
-        body = given({"query": query, **options})
-        return Call(method="POST", path=path_of("search"), body=body, read=one(SearchAnswer))
+    def search(
+        self, query: str | None = None, *, receipt: bool | None = None, **options: Unpack[SearchOptions]
+    ) -> Call[SearchAnswer]:
+        """Find the tools that fit a request in plain words, or that serve several needs: skills first, then theirs.
+
+        With `receipt=False` the search is no use, and nothing is learned of it.
+        """
+        body, params = given({"query": query, **options}), given({"receipt": receipt})
+        return Call(method="POST", path=path_of("search"), params=params, body=body, read=one(SearchAnswer))
 
     @operation
-    def search_mcp(self, query: str | None = None, **options: Unpack[McpSearchOptions]) -> Call[McpAnswer]:
+    def search_mcp(
+        self, query: str | None = None, *, receipt: bool | None = None, **options: Unpack[McpSearchOptions]
+    ) -> Call[McpAnswer]:
         """Find the tools that fit a request, ready for a model: each as MCP has it, under a name of its own."""
-        body = {**given({"query": query, **options}), "format": "mcp"}
-        return Call(method="POST", path=path_of("search"), body=body, read=one(McpAnswer))
+        body, params = {**given({"query": query, **options}), "format": "mcp"}, given({"receipt": receipt})
+        return Call(method="POST", path=path_of("search"), params=params, body=body, read=one(McpAnswer))
 
     @operation
     def search_batch(self, searches: Iterable[SearchRequest]) -> Call[BatchAnswer]:

@@ -17,6 +17,7 @@ const GROUPS = [
     { id: "map", title: "Map", key: "m", load: () => import("./page_map.js") },
   ]],
   ["Quality", [
+    { id: "missed", title: "Unanswered", key: "n", load: () => import("./page_missed.js") },
     { id: "doctor", title: "Doctor", key: "d", load: () => import("./page_doctor.js") },
     { id: "evaluation", title: "Evaluation", key: "e", load: () => import("./page_evaluation.js") },
     { id: "learning", title: "Learning", key: "l", load: () => import("./page_learning.js") },

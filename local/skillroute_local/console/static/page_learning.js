@@ -1,4 +1,4 @@
-// Learning: what was learned from use and which state is live, what people miss, and judged requests to review.
+// Learning: what was learned from use and which state is live, and judged requests to review.
 import { act } from "./calls.js";
 import { fill, h, plural, when } from "./dom.js";
 import { say, showProblem } from "./notices.js";
@@ -18,7 +18,7 @@ function table(names, rows) {
 export function make() {
   const state = h("div", {});
   const learned = h("div", {});
-  const missed = h("div", {});
+  const missed = h("p", {}, h("a", { href: "#/missed" }, "Unanswered"), " has the requests that found nothing.");
   const judged = h("div", {});
   const reload = h("button", { type: "button", "data-first": true, onclick: load }, "Reload ", h("kbd", {}, "r"));
   const element = h("div", { class: "scroll stack", tabindex: "-1" }, h("p", { class: "actions" }, reload), state, learned, missed, judged);
@@ -28,7 +28,6 @@ export function make() {
     const mine = ++turn;
     await Promise.all([
       read(mine, "learning/status", {}, "What was learned cannot be read", drawState),
-      read(mine, "learning/unserved", {}, "Requests that found nothing cannot be read", drawMissed),
       read(mine, "learning/judged", {}, "Judged requests cannot be read", drawJudged)]);
   }
 
@@ -131,15 +130,6 @@ export function make() {
         h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")));
     document.body.append(dialog);
     dialog.showModal();
-  }
-
-  function drawMissed(rows) {
-    fill(missed, h("h2", {}, "Requests that found nothing"),
-      rows.length === 0 ? h("p", { class: "muted" }, "None in the last 30 days.")
-        : table(["Request", "Searches", "Callers", "Last", "Nearest tools"], rows.map((row) => [
-          row.query === null ? h("span", { class: "muted" }, "texts are not kept")
-            : [h("a", { href: `#/search?q=${encodeURIComponent(row.query)}` }, row.query), row.wordings.length > 0 && h("small", {}, ` also: ${row.wordings.join("; ")}`)],
-          row.searches, row.callers, when(row.last_at), row.tools.map((tool, at) => [at > 0 && ", ", toolOf(tool)])])));
   }
 
   function drawJudged({ rows, name }) {

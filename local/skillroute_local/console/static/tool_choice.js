@@ -12,23 +12,25 @@ document.addEventListener("token", () => { known = null; });
 async function read() {
   const titles = [];
   const named = new Map();
+  const ids = new Map();
   let total = 1;
   for (let offset = 0; offset < total;) {
     const page = await act("catalogue/tools", { offset });
     if (!page.rows.length) break;
     offset += page.rows.length;
     total = page.total;
-    for (const { server, name, is_active: isActive } of page.rows) {
+    for (const { id, server, name, is_active: isActive } of page.rows) {
       if (!isActive) continue;
       const title = server ? `${server}/${name}` : name;
       titles.push(title);
+      ids.set(title, id);
       named.set(name, new Set([...(named.get(name) ?? []), title]));
     }
   }
-  return { titles: [...new Set(titles)].sort(), named };
+  return { titles: [...new Set(titles)].sort(), named, ids };
 }
 
-/** Return the tools that are switched on: their titles, and those of each name; read again after a minute. */
+/** Return the tools that are switched on: their titles, those of each name, and their ids; read again after a minute. */
 export function tools() {
   if (!known || Date.now() - known.at > GOOD_FOR_MS) {
     const found = read();

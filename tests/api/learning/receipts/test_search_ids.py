@@ -12,6 +12,7 @@ from skillroute.core.embedding.hashing import HashingEmbedder
 from tests.api.mcp_calls import REVISIONS, result
 from tests.api.one_app import app_over
 from tests.builders import System, lent_system
+from tests.client_over import client_over
 from tests.doubles import EdgeIndexes
 
 QUERY = "send an email"
@@ -44,6 +45,17 @@ def test_an_answer_over_http_has_the_id_in_its_metadata(
 ) -> None:
     answer = asked.post("/api/v1/search", json={"query": QUERY, **more}).json()
     assert kept(keeping) == [(answer["metadata"]["search_id"], "http")]
+
+
+def test_an_examination_leaves_no_receipt_and_misses_nothing(asked: TestClient, keeping: System) -> None:
+    answer = asked.post("/api/v1/search", params={"receipt": "false"}, json={"query": "zyx wvu"}).json()
+    assert answer["metadata"]["no_match"]
+    assert answer["metadata"].get("search_id") is None
+    assert kept(keeping) == []
+    with client_over(app_over(keeping)) as client:
+        assert client.search("zyx wvu", receipt=False).metadata.no_match
+    assert kept(keeping) == []
+    assert asked.get("/ready").json()["found_nothing"] == []
 
 
 def test_a_list_of_tools_has_it_in_a_header_and_a_list_of_skills_has_none(asked: TestClient, keeping: System) -> None:

@@ -23,6 +23,10 @@ def test_requests_that_found_nothing_are_answered_with_the_nearest_tools(client:
     assert (response.status_code, response.headers["X-Total-Count"]) == (200, "1")
     [group] = response.json()
     assert group.pop("last_at").endswith("Z")
+    assert [(each["query"], each["searches"], each["callers"]) for each in group.pop("asked")] == [
+        ("book a flight", 1, 1),
+        ("a seat on a plane", 1, 1),
+    ]
     assert group == {
         "query": "book a flight",
         "wordings": ["a seat on a plane"],

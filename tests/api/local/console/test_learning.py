@@ -1,4 +1,4 @@
-"""The page Learning, without a browser: states, what people miss, and judged requests that go into the file."""
+"""The page Learning, without a browser: states, and judged requests that go into the file."""
 
 from __future__ import annotations
 
@@ -58,11 +58,6 @@ def test_states_are_shown_switched_and_forgotten(do: Do, system: System, tool: i
     assert do("switch", state_id=None)["live"] is None
     assert do("forget", tool_id=tool)["requests"] == 2
     assert do("requests", state_id=older) == []
-
-
-def test_requests_that_found_nothing_are_grouped(do: Do, tool: int) -> None:
-    [group] = do("unserved")
-    assert (group["query"], group["searches"], group["tools"][0]["id"]) == ("mow the lawn", 1, tool)
 
 
 def test_accepted_requests_go_into_the_file_as_evaluations_read_it(do: Do, requests: Path, tool: int) -> None:

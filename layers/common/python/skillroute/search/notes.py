@@ -53,7 +53,8 @@ class Notes:
             unserved.append(request.query)
         if unserved or not found.hits:
             count(Metric.SEARCH_EMPTY)
-        self.recent.note(stages_ms(metadata), unserved=unserved, caller=run.caller)
+        # One without a door is an examination: no one missed a tool.
+        self.recent.note(stages_ms(metadata), unserved=unserved if door else (), caller=run.caller)
         if run.search_id is not None:
             hits = found.hits if request.needs is None else ()
             self.receipt(run, run.searched or [searched_text(run, text, hits) for text in request.texts], door)

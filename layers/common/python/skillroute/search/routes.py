@@ -31,6 +31,7 @@ from skillroute.search.model import (
     SkillMatch,
     ToolMatch,
 )
+from skillroute.search.receipts import Door
 from skillroute.search.run import ToolSearchRun
 from skillroute.search.search import ToolSearch
 
@@ -90,6 +91,12 @@ Count = Annotated[int, QueryParameter(ge=1, le=50)]
 SkillIds = Annotated[
     Text | None, QueryParameter(description="Comma-separated; a tool of any of them passes.", max_length=10_000)
 ]
+LeavesReceipt = Annotated[
+    bool,
+    QueryParameter(
+        alias="receipt", description="False where no one needs the tools: the search counts as no use, and leaves none."
+    ),
+]
 Servers = Annotated[
     Text | None,
     QueryParameter(
@@ -105,9 +112,12 @@ Servers = Annotated[
     summary="Find the tools that fit a request",
     responses=SEARCHED,
 )
-async def search_tools(request: SearchRequest, caller: AsSearcher, search: Search, lanes: OnLanes) -> Response:
+async def search_tools(
+    request: SearchRequest, caller: AsSearcher, search: Search, lanes: OnLanes, receipt: LeavesReceipt = True
+) -> Response:
     """Match the query to skills, then to the tools of those skills, and return the best with their schemas."""
-    return await lanes.charged(caller, cost_of_one(request), partial(_answer, search, request, caller))
+    door: Door | None = "http" if receipt else None
+    return await lanes.charged(caller, cost_of_one(request), partial(_answer, search, request, caller, door))
 
 
 @router.get("/skills", summary="Find skills", responses=_MODE_DOC)
@@ -173,9 +183,9 @@ async def find_tools(
     return tools
 
 
-def _answer(search: ToolSearch, request: SearchRequest, caller: Caller) -> Response:
+def _answer(search: ToolSearch, request: SearchRequest, caller: Caller, door: Door | None) -> Response:
     # Already checked and typed: FastAPI would validate it once more.
-    found = search.search(request, caller)
+    found = search.search(request, caller, door=door)
     headers = search_headers(found.metadata.search_mode, found.metadata.degraded)
     shown = in_format(request, found)
     return Response(shown.__pydantic_serializer__.to_json(shown), media_type="application/json", headers=headers)

@@ -34,6 +34,17 @@ class NearestToolOut(BaseModel):
         return cls(id=tool.id, server=tool.server or None, name=tool.name)
 
 
+class AskedWordingOut(BaseModel):
+    """A wording of requests that found nothing."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    query: str
+    searches: int = Field(description="How often it was asked so.")
+    callers: int = Field(description="How many different callers asked so, of those who are known.")
+    last_at: datetime = Field(description="When it was asked so last.")
+
+
 class UnservedOut(BaseModel):
     """Requests of one meaning that found nothing, or nothing that fits."""
 
@@ -43,6 +54,9 @@ class UnservedOut(BaseModel):
     callers: int = Field(description="How many different callers asked, of those who are known.")
     last_at: datetime = Field(description="When it was asked last.")
     tools: list[NearestToolOut] = Field(description="Those that were shown most often all the same, five at most.")
+    asked: list[AskedWordingOut] = Field(
+        description="The wordings with their counts, the most frequent first, 50 at most; without texts none."
+    )
 
     @classmethod
     def of(cls, group: UnservedGroup, tools: Mapping[int, NamedTool]) -> UnservedOut:
@@ -54,6 +68,7 @@ class UnservedOut(BaseModel):
             callers=group.callers,
             last_at=group.last_at,
             tools=[NearestToolOut.of(tools[id_]) for id_ in group.tools if id_ in tools],
+            asked=[AskedWordingOut.model_validate(wording) for wording in group.asked],
         )
 
 

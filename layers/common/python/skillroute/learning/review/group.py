@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from heapq import nsmallest
 
 from skillroute.core.embedding.model import Vector, dot, from_bytes, normalise
-from skillroute.learning.review.model import UnservedGroup, Wording
+from skillroute.learning.review.model import AskedWording, UnservedGroup, Wording
 
 MIN_COSINE = 0.8
 MAX_OTHER_WORDINGS = 3
 MAX_TOOLS = 5
+MAX_ASKED = 50
 
 _MIN_SIGNS = 128
 """Dimensions from which on signs say something."""
@@ -111,4 +112,9 @@ def _group(wordings: Sequence[Wording]) -> UnservedGroup:
         len(callers),
         max(wording.last_at for wording in wordings),
         [tool_id for tool_id, _ in tools.most_common(MAX_TOOLS)],
+        [
+            AskedWording(wording.query, wording.searches, len(wording.callers), wording.last_at)
+            for wording in wordings
+            if wording.query is not None
+        ][:MAX_ASKED],
     )

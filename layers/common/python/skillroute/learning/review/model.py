@@ -47,6 +47,15 @@ class NamedTool(NamedTuple):
     name: str
 
 
+class AskedWording(NamedTuple):
+    """A wording of a group, with how often it was asked, by how many callers, and when last."""
+
+    query: str
+    searches: int
+    callers: int
+    last_at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class UnservedGroup:
     """Requests of one meaning that found nothing that fits.
@@ -59,6 +68,8 @@ class UnservedGroup:
         Some others.
     tools : sequence of int
         The ids of the tools that were shown most often all the same.
+    asked : sequence of AskedWording
+        The wordings with their counts, the most frequent first, `query` among them; of texts that are kept.
     """
 
     query: str | None
@@ -67,6 +78,7 @@ class UnservedGroup:
     callers: int
     last_at: datetime
     tools: Sequence[int]
+    asked: Sequence[AskedWording]
 
 
 class JudgedRequest(NamedTuple):

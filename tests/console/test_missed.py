@@ -1,0 +1,206 @@
+"""The page Unanswered: what found nothing is given to a tool by one key, found by the next search, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.conftest import NARROW, Console, grave, lines_of
+from tests.console.planted import SCRIPT
+from tests.e2e.processes import answered, eventually
+
+pytestmark = pytest.mark.console
+
+DOG = "wash the dog"
+
+
+@pytest.fixture
+def home(console: Console) -> Iterator[Path]:
+    """The folder of judged requests and of decisions; both, and the tools' requests, as they were before afterwards."""
+    folder = console.server.home.path
+    paths = [folder / "requests.jsonl", folder / "requests.missed.jsonl"]
+    before = {path: path.read_bytes() if path.exists() else None for path in paths}
+    for path in paths:
+        path.unlink(missing_ok=True)
+    yield folder
+    for path, content in before.items():
+        if content is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.write_bytes(content)
+    for tool in tools_with(console, DOG):
+        kept = [request for request in tool["requests"] if request["text"] != DOG]
+        answered(console.server.http.put(f"/api/v1/tools/{tool['id']}", json=tool | {"requests": kept}))
+
+
+def tools_with(console: Console, request: str) -> list[dict[str, Any]]:
+    """Return the tools that serve a request, as they say."""
+    found = answered(console.server.http.get("/api/v1/tools", params={"limit": 500}))
+    return [tool for tool in found if request in [one["text"] for one in tool["requests"] or []]]
+
+
+def opened(console: Console, place: str = "missed") -> Any:
+    """Open the page, and return the pane of the request once the nearest tools are there."""
+    console.open(place)
+    pane = console.page.locator(".detail")
+    pane.locator(".near").first.wait_for()
+    return pane
+
+
+def title_of(pane: Any, at: int) -> str:
+    title: str = pane.locator(".near").nth(at).locator("a.code").inner_text()
+    return title
+
+
+def test_a_request_is_given_to_a_tool_by_one_key_and_the_next_search_finds_it(
+    console: Console, home: Path, axe: str
+) -> None:
+    pane = opened(console)
+    assert pane.locator("h2").inner_text() == DOG
+    # Why each is near, in words and as a figure.
+    assert "in meaning" in pane.locator(".near").nth(1).inner_text()
+    assert grave(console, axe) == []
+    tool = title_of(pane, 1)
+
+    console.page.keyboard.press("2")  # with g n before it, three keys from any page
+
+    console.page.get_by_text(f"{DOG}: {tool} is found at place ").wait_for()
+    expect(console.row(DOG)).to_have_count(0)
+    [stored] = tools_with(console, DOG)
+    assert f"{stored['server']}/{stored['name']}" == tool or stored["name"] == tool
+    assert lines_of(home / "requests.jsonl") == [{"query": DOG, "needs": [[tool]]}]
+    answer = answered(console.server.http.post("/api/v1/search?receipt=false", json={"query": DOG}))
+    assert stored["id"] in [found["db_id"] for found in answer["tools"]]
+    assert not answer["metadata"]["no_match"]
+
+    console.page.keyboard.press("z")
+    console.row(DOG).wait_for()
+    assert tools_with(console, DOG) == []
+    assert lines_of(home / "requests.jsonl") == []
+    assert console.complaints == []
+
+
+def test_what_is_served_is_searched_for_again_and_can_be_taken_back(console: Console, home: Path) -> None:
+    pane = opened(console)
+    pane.locator(".near").nth(0).get_by_role("button", name="This one serves it").focus()
+    console.page.keyboard.press("s")
+    console.page.get_by_text("is found at place 1 now").wait_for()
+
+    pane = opened(console, "missed?state=served&days=90")
+    assert console.page.get_by_label("Days").input_value() == "90"
+    pane.get_by_text("found at place 1 now").wait_for()
+    pane.get_by_text("serves it").first.wait_for()
+    assert console.page.url.endswith(f"state=served&days=90&request={DOG.replace(' ', '+')}")
+    console.page.keyboard.press("b")
+    console.page.get_by_text(f"Taken back: {DOG}").wait_for()
+    pane.get_by_text("to decide").wait_for()
+    assert tools_with(console, DOG) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "state"), [("n", "nothing should"), ("m", "a tool is missing"), ("x", "not a request")]
+)
+def test_a_request_ends_otherwise_and_that_is_undone(console: Console, home: Path, key: str, state: str) -> None:
+    opened(console)
+    console.page.keyboard.press(key)
+    expect(console.row(DOG)).to_have_count(0)
+    console.page.get_by_label("State").select_option(label=state)
+    console.row(DOG).wait_for()
+    assert console.page.url.endswith(f"request={DOG.replace(' ', '+')}")
+    console.page.get_by_role("button", name="Undo").click()
+    expect(console.page.get_by_label("State")).to_have_value("open")
+    console.row(DOG).wait_for()
+    assert lines_of(home / "requests.missed.jsonl") == []
+
+
+def test_another_tool_is_named_by_its_title(console: Console, home: Path) -> None:
+    pane = opened(console)
+    console.page.keyboard.press("f")
+    console.page.keyboard.type("workshop/tap_dance")
+    console.page.keyboard.press("Enter")
+    console.page.get_by_text(f"{DOG}: workshop/tap_dance is found at place ").wait_for()
+    assert [tool["name"] for tool in tools_with(console, DOG)] == ["tap_dance"]
+    assert pane.count() == 1
+
+
+def test_of_a_tool_with_eight_requests_one_is_replaced(console: Console, home: Path) -> None:
+    pane = opened(console)
+    name = title_of(pane, 0).split("/")[-1]
+    found = answered(console.server.http.get("/api/v1/tools", params={"limit": 500}))
+    tool = next(one for one in found if one["name"] == name)
+    eight = [{"text": f"request {number}", "source": "person"} for number in range(8)]
+    answered(console.server.http.put(f"/api/v1/tools/{tool['id']}", json=tool | {"requests": eight}))
+    try:
+        console.page.keyboard.press("1")
+        dialog = console.page.get_by_role("dialog")
+        dialog.get_by_text("serves eight requests already").wait_for()
+        dialog.get_by_label("request 5").check()
+        dialog.get_by_role("button", name="Replace it").click()
+        expect(console.row(DOG)).to_have_count(0)
+        [served] = tools_with(console, DOG)
+        texts = [request["text"] for request in served["requests"]]
+        assert (len(texts), "request 5" in texts) == (8, False)
+    finally:
+        before = {"requests": tool["requests"] or []}
+        answered(console.server.http.put(f"/api/v1/tools/{tool['id']}", json=tool | before))
+
+
+def test_a_decision_of_another_tab_is_shown(console: Console, home: Path) -> None:
+    opened(console)
+    other = Console(console.page.context.new_page(), console.url, console.server)
+    opened(other)
+    other.page.keyboard.press("x")
+    expect(other.row(DOG)).to_have_count(0)
+    expect(console.row(DOG)).to_have_count(0)
+    other.page.keyboard.press("z")
+    console.row(DOG).wait_for()
+
+
+def test_what_was_decided_elsewhere_is_not_written_over(console: Console, home: Path) -> None:
+    opened(console)
+    group = {"query": DOG, "wordings": [DOG]}
+    decided = console.server.http.post(
+        "/console/do/missed/decide",
+        json={"group": group, "decision": "dismissed"},
+        headers={"x-skillroute-console": "x"},
+    )
+    assert decided.status_code == 200, decided.text
+    console.page.keyboard.press("1")
+    console.page.get_by_text("another user or tab has decided").wait_for()
+    expect(console.row(DOG)).to_have_count(0)
+    assert tools_with(console, DOG) == []
+
+
+def test_texts_are_text_and_looking_counts_no_search(console: Console, home: Path) -> None:
+    opened(console)
+    console.row("feed the fish").click()
+    console.page.locator(".detail h2").get_by_text(SCRIPT).wait_for()
+    assert console.page.evaluate("window.pwned") is None
+    counts = console.row(DOG).inner_text()
+    opened(console, f"missed?request={DOG.replace(' ', '+')}")
+    console.page.keyboard.press("r")
+    eventually(lambda: console.page.title() and console.row(DOG).inner_text() == counts, "the counts are the same")
+
+
+def test_a_narrow_window_shows_the_list_or_what_is_open(console: Console, home: Path, axe: str) -> None:
+    console.page.set_viewport_size(NARROW)
+    console.open("missed")
+    console.row(DOG).click()
+    console.page.locator(".near").first.wait_for()
+    assert console.page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert grave(console, axe) == []
+    console.page.get_by_role("button", name="Back to the list").click()
+    console.row(DOG).wait_for()
+
+
+def test_requests_are_downloaded_to_plan_with(console: Console, home: Path) -> None:
+    opened(console)
+    with console.page.expect_download() as begun:
+        console.page.get_by_role("button", name="CSV").click()
+    text = begun.value.path().read_text("utf-8")
+    assert text.startswith("request,searches,callers,")
+    assert f"{DOG},2,1," in text
