@@ -37,7 +37,7 @@ PAGES = {
 OF_SIZE = ("overview", "search", "catalogue", "servers", "map")
 """Pages that look otherwise with thousands of tools."""
 SCHEMES = ("light", "dark")
-SIZES = (1265, 50_000)
+SIZES = (1265, 49_700)
 MAX_BYTES = 150_000
 
 

@@ -78,9 +78,9 @@ def test_the_figures_are_of_the_range_and_lead_to_their_lists(overview: Console)
     page = overview.page
     assert "25 %" in card(overview, "Found nothing")
     assert "refused" in card(overview, "Refused")
-    assert re.search(r"9\.\d+ · 30\d ms", card(overview, "Time, p50 and p95"))
+    assert re.search(r"9\.\d+ ms\s+p50; p95 30\d ms", card(overview, "Time of a search"))
     leads = {
-        "Searches a minute": "Log", "Time, p50 and p95": "Health", "Found nothing": "Learning", "Degraded": "Health",
+        "Searches a minute": "Log", "Time of a search": "Health", "Found nothing": "Unanswered", "Degraded": "Health",
         "Work given up": "Health", "Changed definitions": "Changes", "Suggested skills": "Suggestions",
         "Tools": "Catalogue", "Skills": "Skills",
     }  # fmt: skip

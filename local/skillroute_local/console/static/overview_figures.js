@@ -30,7 +30,7 @@ function ofRange(series, range) {
   return [
     { label: "Searches a minute", value: count(lastOf(series.rate)), about: `${count(searches)} ${over}`, href: "#/log" },
     times(lastOf(series.p50), lastOf(series.p95), "the latest"),
-    share("Found nothing", empty, searches, over, "#/learning", null),
+    share("Found nothing", empty, searches, over, "#/missed", null),
     share("Refused", refused, searches + refused, over, "#/log", ["so", "refused"]),
     share("Degraded", degraded, searches, over, "#/health?at=parts", ["so", "degraded"]),
     { label: "Failed searches", value: count(failed), about: over, href: "#/log", state: failedIf(failed) },
@@ -49,7 +49,7 @@ function ofProcess({ counts, latency }) {
   return [
     { label: "Searches", value: count(searches), about: since, href: "#/log" },
     times(total?.p50_ms ?? null, total?.p95_ms ?? null, "of the last searches"),
-    share("Found nothing", counts.SearchEmpty ?? 0, searches, since, "#/learning", null),
+    share("Found nothing", counts.SearchEmpty ?? 0, searches, since, "#/missed", null),
     share("Refused", refused, searches + refused, since, "#/log", ["so", "refused"]),
     share("Degraded", counts.SearchDegraded ?? 0, searches, since, "#/health?at=parts", ["so", "degraded"]),
     { label: "Items written", value: count(sum(names.map((name) => counts[name]))), about: since, href: "#/log" },
@@ -57,10 +57,10 @@ function ofProcess({ counts, latency }) {
 }
 
 function times(half, most, about) {
-  const label = "Time, p50 and p95";
+  const label = "Time of a search";
   if (half === null) return unknown(label, "no search yet", "#/health?at=latency");
   const text = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
-  return { label, value: `${text(half)} · ${text(most)} ms`, about, href: "#/health?at=latency" };
+  return { label, value: `${text(half)} ms`, about: `p50; p95 ${text(most)} ms, ${about}`, href: "#/health?at=latency" };
 }
 
 function share(label, some, all, about, href, state) {
