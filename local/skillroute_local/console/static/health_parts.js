@@ -1,5 +1,5 @@
 // Pieces of the page Health: tables that fit narrow windows, and states with what helps.
-import { fill, h } from "./dom.js";
+import { h } from "./dom.js";
 
 /** A text in which `code` stands between backticks. */
 export const words = (text) => text.split("`").map((part, at) => (at % 2 ? h("code", {}, part) : part));

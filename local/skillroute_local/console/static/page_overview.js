@@ -1,7 +1,7 @@
 // Overview: how it goes now and went over hours and days; each figure leads to the page that has its list.
 import { act } from "./calls.js";
 import { Chart } from "./chart.js";
-import { fill, h, plural, redraw, when } from "./dom.js";
+import { fill, h, redraw, when } from "./dom.js";
 import { showProblem } from "./notices.js";
 import { figuresOf, KINDS } from "./overview_figures.js";
 
