@@ -112,7 +112,7 @@ class Asking:
 
     async def _search(self, request: SearchRequest) -> SearchResponse:
         body = request.model_dump(mode="json", exclude_unset=True)
-        answer = await self._client.search(**body)
+        answer = await self._client.search(**body, receipt=False)  # a judged request is no use
         return SearchResponse.model_validate(answer.model_dump(mode="json", by_alias=True, exclude_unset=True))
 
 
