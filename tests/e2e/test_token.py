@@ -71,6 +71,15 @@ def test_scopes_add_up_and_an_organisation_keeps_its_items(locked: Up) -> None:
     assert locked.http.get(f"/api/v1/tools/{written['id']}", headers=of_globex).status_code == 404
 
 
+def test_below_the_console_no_address_is_reached_and_nothing_of_all_is_shown_to_who_has_a_token(locked: Up) -> None:
+    page = bearer(token(locked.home.path, "--scope", "admin", "--org", "acme")) | {"x-skillroute-console": "page"}
+    source = {"address": "http://127.0.0.1:9/mcp", "server": "x"}  # nothing listens there: that would be the error
+    answer = locked.http.post("/console/do/servers/compare", json={"source": source}, headers=page)
+    assert json.loads(answer.text)["problem"]["code"] == "address_not_reached"
+    assert answered(locked.http.post("/console/do/health/queues", json={}, headers=page)) is None
+    assert answered(locked.http.post("/console/do/overview/series", json={"range_": "1h"}, headers=page))["why"]
+
+
 def test_what_has_expired_or_is_of_another_home_is_refused(locked: Up, home: Path) -> None:
     for made in (token(locked.home.path, "--expires-in", "-60"), token(home)):
         refused = locked.http.get("/api/v1/tools", headers=bearer(made))

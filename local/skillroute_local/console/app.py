@@ -76,6 +76,7 @@ def console_app(
     lend: LendParts | None = None,
     history: History | None = None,
     home: Path | None = None,
+    reaches: bool = True,
 ) -> Starlette:
     """Return the console, to be mounted below a path that ends in a slash.
 
@@ -97,6 +98,8 @@ def console_app(
         Figures of hours and days, which are of all organisations as well; None as for `lend`.
     home : Path or None
         Of the Skillroute, where it is on this machine: its size is shown. None as for `lend`.
+    reaches : bool
+        Whether an import reaches addresses of MCP servers from this machine, for whoever may write the catalogue.
     """
     marks = JudgementFiles(requests)
     actions: dict[str, Action] = {}
@@ -116,7 +119,7 @@ def console_app(
         changes.actions,
         palette.actions,
         servers.actions,
-        import_actions(),
+        import_actions(reaches=reaches),
     ):
         actions |= of_page
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, StringConstraints
@@ -12,6 +13,7 @@ from skillroute_client import AsyncSkillroute
 from skillroute_local.console.actions import Actions
 from skillroute_local.console.callers import organisation_of
 from skillroute_local.console.evaluation_run import Asking, history_of, keep_run, outcome_of
+from skillroute_local.console.events import Rooms
 from skillroute_local.console.judgements import JudgementFile, JudgementFiles
 from skillroute_local.console.problems import MissingScope, Problem, Refused, Stale
 
@@ -111,6 +113,8 @@ def _add_removal(actions: Actions, files: JudgementFiles) -> None:
 
 
 def _add_run(actions: Actions, files: JudgementFiles) -> None:
+    rooms = Rooms(1)
+
     @actions.action
     async def run(
         client: AsyncSkillroute, settings: dict[str, Any] | None = None, floors: Floors | None = None
@@ -124,11 +128,13 @@ def _add_run(actions: Actions, files: JudgementFiles) -> None:
         floors : list of str or None
             Such as ``recall@5=0.80``: what is below fails.
         """
-        file = await _file_of(files, client, "search")
+        org_id = await organisation_of(client, "search")
+        file = files.of(org_id)
         text = await _in_turn(files, file, file.text)
         asking = Asking(client, text, file.path.name, settings or {}, floors or [])
-        async for event in asking:
-            yield event
+        async with aclosing(rooms.within(org_id, aiter(asking))) as events:
+            async for event in events:
+                yield event
         before = await _in_turn(files, file, lambda: history_of(file))
         outcome, line = await asyncio.to_thread(outcome_of, asking, before[-1] if before else None)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute_client import AsyncSkillroute
 
+from skillroute_local.console.events import in_own_thread
 from skillroute_local.console.json_lines import JsonLines
 from skillroute_local.console.problems import Problem, Refused
 from skillroute_local.errors import Misused
@@ -60,7 +61,7 @@ class Asking:
         self.floors = floors
         self._is_stopped = False
 
-    async def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
+    async def __aiter__(self) -> AsyncGenerator[dict[str, Any], None]:
         # These load NumPy: who opens another page does not wait for it.
         from skillroute_local.evaluating.scorecard import ask, search_request  # noqa: PLC0415
 
@@ -89,14 +90,15 @@ class Asking:
         def step() -> None:
             loop.call_soon_threadsafe(steps.put_nowait, None)
 
-        work = asyncio.create_task(asyncio.to_thread(measure))
+        work = in_own_thread(measure)
         work.add_done_callback(lambda done: done.cancelled() or done.exception())  # unread where it was stopped
         try:
             done = 0
             yield {"doing": "searching", "done": done, "total": total}
             while done < total:
                 waiting = asyncio.create_task(steps.get())
-                await asyncio.wait({waiting, work}, return_when=asyncio.FIRST_COMPLETED)
+                either: set[asyncio.Future[Any]] = {waiting, work}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
                 if not waiting.done():
                     waiting.cancel()
                     break
@@ -112,7 +114,7 @@ class Asking:
 
     async def _search(self, request: SearchRequest) -> SearchResponse:
         body = request.model_dump(mode="json", exclude_unset=True)
-        answer = await self._client.search(**body)
+        answer = await self._client.search(**body, receipt=False)  # a judged request is no use
         return SearchResponse.model_validate(answer.model_dump(mode="json", by_alias=True, exclude_unset=True))
 
 

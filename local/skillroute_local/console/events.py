@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from typing import Any
+from concurrent.futures import Future
+from contextlib import aclosing
+from contextvars import copy_context
+from functools import partial
+from typing import Any, TypeVar
 
 from starlette.responses import StreamingResponse
 
@@ -17,6 +22,8 @@ _HEADERS = {
     "Content-Encoding": "identity",  # compression would keep lines back until there are enough of them
 }
 
+T = TypeVar("T")
+
 Event = dict[str, Any]
 Tell = Callable[[Event], None]
 """Tells the page how far work is; raises `Stopped` once the page has gone away."""
@@ -24,6 +31,46 @@ Tell = Callable[[Event], None]
 
 class Stopped(Exception):
     """The page no longer waits for the work."""
+
+
+class Rooms:
+    """Lets each organisation have so much long work in progress: nobody waits for another organisation's.
+
+    Parameters
+    ----------
+    at_once : int
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._rooms: dict[str | None, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(at_once))
+
+    async def within(self, org_id: str | None, work: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+        """Yield the events of work, once there is room for it; where it has to wait, the first one says so."""
+        room = self._rooms[org_id]
+        async with aclosing(work):
+            if room.locked():
+                yield {"doing": "waiting for what is in progress already", "done": 0, "total": None}
+            async with room:
+                async for event in work:
+                    yield event
+
+
+def in_own_thread(work: Callable[[], T]) -> asyncio.Future[T]:
+    """Run work that may take minutes in a thread of its own.
+
+    The threads of the pool are few and everybody's, and names of hosts are looked up in them as well.
+    """
+    done: Future[T] = Future()
+    done.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:  # noqa: BLE001 (raised where it is awaited)
+            done.set_exception(error)
+
+    threading.Thread(target=copy_context().run, args=(run,), name="long work", daemon=True).start()
+    return asyncio.wrap_future(done)
 
 
 async def from_thread(work: Callable[[Tell], Event]) -> AsyncGenerator[Event, None]:
@@ -37,12 +84,12 @@ async def from_thread(work: Callable[[Tell], Event]) -> AsyncGenerator[Event, No
             raise Stopped
         loop.call_soon_threadsafe(events.put_nowait, event)
 
-    def ended(task: asyncio.Task[Event]) -> None:
+    def ended(task: asyncio.Future[Event]) -> None:
         events.put_nowait(None)
         if not task.cancelled():
             task.exception()  # it is looked at, also where the page has gone away
 
-    task = asyncio.create_task(asyncio.to_thread(work, tell))
+    task = in_own_thread(partial(work, tell))
     task.add_done_callback(ended)
     try:
         while (event := await events.get()) is not None:

@@ -16,6 +16,7 @@ from skillroute_client import AsyncSkillroute
 
 from skillroute_local.console.health_models import read_models
 from skillroute_local.console.lent_parts import LendParts, with_parts
+from skillroute_local.console.problems import words_of
 from skillroute_local.disk import disk_use
 from skillroute_local.standing import State, disk_state, migrations_state
 
@@ -68,7 +69,8 @@ def _or_problem(read: Callable[[], Section]) -> Section:
     try:
         return read()
     except SkillrouteError as error:
-        return {"problem": str(error), "state": asdict(State("no", "cannot be read", str(error)))}
+        why = words_of(error)
+        return {"problem": why, "state": asdict(State("no", "cannot be read", why))}
 
 
 def _migrations(parts: Parts) -> Section:

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel
 from skillroute.core.errors.model import SkillrouteError
 from skillroute.core.queue.work import queue_named, queues
 
+from skillroute_local.console.problems import words_of
 from skillroute_local.queue_counts import counts_of, messages_in, work_in
 from skillroute_local.standing import failed_state, queue_state
 
@@ -84,7 +85,7 @@ def redrive(parts: Parts, chosen: Sequence[Chosen], tell: Tell) -> Event:
                 tried = set(dead_letters(parts).redrive(queue_named(queue), page))
                 why = "it is not given up any more: it was done, tried again, or is not wanted"
             except SkillrouteError as error:
-                tried, why = set(), str(error)
+                tried, why = set(), words_of(error)
             again += len(tried.intersection(page))
             left += [{"queue": queue, "key": key, "why": why} for key in page if key not in tried]
             done += len(page)

@@ -35,6 +35,13 @@ _TOO_LARGE = Problem(
     f"the file has more than {MAX_FILE_BYTES >> 20} MB",
     "Import it in a terminal: `skillroute import FILE --dry-run` shows the same.",
 )
+_NOT_REACHED = Problem(
+    403,
+    "this page reaches no address: who has a token could have this machine ask others for them",
+    "Import it in a terminal (`skillroute import --mcp ADDRESS --server NAME`), or open the page with "
+    "`skillroute console`.",
+    "address_not_reached",
+)
 _BROKEN = Problem(422, "the file did not arrive as it was sent", "Choose it again.", "invalid_request")
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=256)]
@@ -79,13 +86,20 @@ class NotStarted:
 class ReadOnce:
     """Reads a source once, and gives the same rows and refusals each time: what is written is what was shown.
 
+    Parameters
+    ----------
+    given : Given
+    reaches : bool
+        Whether the addresses that a file names are reached.
+
     Attributes
     ----------
     not_started : list of NotStarted
         The programs that its file names.
     """
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: Given, *, reaches: bool) -> None:
+        self._reaches = reaches
         self.not_started: list[NotStarted] = []
         self._given = given
         self._reading: Reading | None = None
@@ -143,14 +157,20 @@ class ReadOnce:
         for program in self.not_started:  # what it lists is not known, so that nothing of it is gone
             refuse(path.name, f"{program.name} is a program, which this page does not start", program.name)
         reached = [one for one in chosen if isinstance(one, HttpServer)]
+        if not self._reaches:
+            for one in reached:
+                refuse(path.name, f"{one.name} is at an address, which this page does not reach", one.name)
+            reached = []
         notes = [f"{name} is switched off in it, and left out" for name in file.disabled]
         return read_listings(reached, path.name, choices, refuse, notes)
 
 
-def require_one(given: Given) -> None:
-    """Raise `Refused` where there is not one file or one address."""
+def require_one(given: Given, *, reaches: bool) -> None:
+    """Raise `Refused` where there is not one file or one address, or an address that is not reached."""
     if (given.file is None) == (given.address is None):
         raise Refused(Problem(422, "name a file or an address", "Choose one of both.", "invalid_request"))
+    if given.address is not None and not reaches:
+        raise Refused(_NOT_REACHED)
     if given.address is not None and not given.server:
         raise Refused(
             Problem(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import asdict
 
@@ -14,7 +14,7 @@ from skillroute_client import AsyncSkillroute
 
 from skillroute_local.console.actions import Actions
 from skillroute_local.console.callers import organisation_of
-from skillroute_local.console.events import Event, Tell, from_thread
+from skillroute_local.console.events import Event, Rooms, Tell, from_thread
 from skillroute_local.console.import_client import AwaitedClient
 from skillroute_local.console.import_sources import Given, ReadOnce, as_shown, require_one
 from skillroute_local.console.problems import Problem, Refused
@@ -33,18 +33,25 @@ _AT_ONCE = 2
 _ORDER = {"created": 0, "updated": 1, "removed": 2, "deleted": 3, "unchanged": 4}
 
 
-def import_actions() -> Actions:
-    """Return the actions of the import."""
+def import_actions(*, reaches: bool) -> Actions:
+    """Return the actions of the import; `reaches` says whether addresses are reached for who opens the page."""
     actions = Actions("servers")
-    room = asyncio.Semaphore(_AT_ONCE)
+    rooms = Rooms(_AT_ONCE)
+
+    async def told(client: AsyncSkillroute, source: Given, does: Callable[[_Work], Event]) -> AsyncIterator[Event]:
+        # Skillroute says who asks, before anything is reached for them.
+        require_one(source, reaches=reaches)
+        org_id = await organisation_of(client, "catalog")
+        work = _told(lambda tell, loop: does(_Work(source, ReadOnce(source, reaches=reaches), client, loop, tell)))
+        async with aclosing(rooms.within(org_id, work)) as found:
+            async for event in found:
+                yield event
 
     @actions.action
     async def compare(client: AsyncSkillroute, source: Given) -> AsyncIterator[Event]:
         """Yield how far it is, and at last what an import would change; nothing is changed."""
-        await _require_right(client, source)
-        async with room:
-            async for event in _told(lambda tell, loop: _Work(source, client, loop, tell).compare()):
-                yield event
+        async for event in told(client, source, _Work.compare):
+            yield event
 
     @actions.action
     async def write(client: AsyncSkillroute, source: Given, shown: str) -> AsyncIterator[Event]:
@@ -53,21 +60,13 @@ def import_actions() -> Actions:
         Where that would not be what was `shown` any more, since the source or the catalogue changed meanwhile, nothing
         is written, and the new difference is the last event.
         """
-        await _require_right(client, source)
-        async with room:
-            async for event in _told(lambda tell, loop: _Work(source, client, loop, tell).write(shown)):
-                yield event
+        async for event in told(client, source, lambda work: work.write(shown)):
+            yield event
 
     return actions
 
 
-async def _require_right(client: AsyncSkillroute, source: Given) -> None:
-    """Ask Skillroute who asks, before anything is reached for them. Raises `Refused` and `ApiError`."""
-    require_one(source)
-    await organisation_of(client, "catalog")
-
-
-async def _told(work: Callable[[Tell, asyncio.AbstractEventLoop], Event]) -> AsyncIterator[Event]:
+async def _told(work: Callable[[Tell, asyncio.AbstractEventLoop], Event]) -> AsyncGenerator[Event, None]:
     """Yield what work in a thread tells, with errors as the page shows them."""
     loop = asyncio.get_running_loop()
     try:
@@ -89,10 +88,12 @@ def _as_shown(error: LocalError) -> Exception:
 class _Work:
     """An import of one source, in a thread."""
 
-    def __init__(self, source: Given, client: AsyncSkillroute, loop: asyncio.AbstractEventLoop, tell: Tell) -> None:
+    def __init__(
+        self, source: Given, read: ReadOnce, client: AsyncSkillroute, loop: asyncio.AbstractEventLoop, tell: Tell
+    ) -> None:
         self._source = source
         self._tell = tell
-        self._read = ReadOnce(source)
+        self._read = read
         self._client = AwaitedClient(client, loop)
         self._changes: list[Change] = []
 

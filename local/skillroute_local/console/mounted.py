@@ -31,6 +31,7 @@ def add_console(
     lend: LendParts | None,
     history: History | None = None,
     home: Path | None = None,
+    reaches: bool = True,
 ) -> None:
     """Let an app serve the console below `/console`, which asks that very app.
 
@@ -48,6 +49,8 @@ def add_console(
     lend, history, home : callable, History or None, Path or None
         Lends the database and the queues to whoever opens the page, has figures of hours and days, and its folder; see
         `console_app`.
+    reaches : bool
+        Whether an import reaches addresses for whoever opens the page.
     """
 
     def made() -> ASGIApp:
@@ -55,7 +58,9 @@ def add_console(
         from skillroute_local.console.app import console_app  # noqa: PLC0415
 
         connect = _connection(app, url)
-        console = console_app(connect, url=url, requests=requests, lend=lend, history=history, home=home)
+        console = console_app(
+            connect, url=url, requests=requests, lend=lend, history=history, home=home, reaches=reaches
+        )
         return OwnPagesOnly(console, hosts)
 
     def to_the_page(_: Request) -> Response:

@@ -118,12 +118,16 @@ def remedy_for(code: str) -> str:
     return _REMEDIES.get(code) or "Correct the fields named here, or reload the list: others may have decided."
 
 
-def _of_a_part(error: SkillrouteError) -> Problem:
-    what = str(error)
+def words_of(error: SkillrouteError) -> str:
+    """Return what a page says of the error of a part; what names hosts, users and paths is logged alone."""
     if isinstance(error, DependencyUnavailable):
-        _logger.warning("dependency unavailable: %s", error)  # it names hosts, users and paths
-        what = error.public_message
-    return Problem(503, what, "Is it up, and may you use it? `skillroute status` checks it too.")
+        _logger.warning("dependency unavailable: %s", error)
+        return error.public_message
+    return str(error)
+
+
+def _of_a_part(error: SkillrouteError) -> Problem:
+    return Problem(503, words_of(error), "Is it up, and may you use it? `skillroute status` checks it too.")
 
 
 def _of_no_answer(error: api.SkillrouteError | OSError, url: str) -> Problem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -76,25 +77,25 @@ class Recorder:
         self._counts, self._times = counts, times
         self._now, self._clock = now, clock
         self._before, self._since = dict(counts()), clock()
-        self._untold: list[float] = []  # times that could not be written yet
+        self._untold: Counter[int] = Counter()  # times that could not be written yet, by class: they stay few
         times()
 
     def step(self) -> None:
         """Write a row; where that fails it is logged, and the next row has what this one would have had."""
         read, clock = dict(self._counts()), self._clock()
-        self._untold += self._times()
+        self._untold.update(classes_of(self._times()))
         seconds = clock - self._since
         # The minute that most of it was in: a step comes a little after the full minute.
         at = int(self._now() - min(seconds, MINUTE_S) / 2)
         happened = Counts(**{name: self._more(read, metrics) for name, metrics in METRICS.items()})
-        span = Span(at - at % MINUTE_S, seconds, happened, self._waiting(), classes_of(self._untold))
+        span = Span(at - at % MINUTE_S, seconds, happened, self._waiting(), self._untold)
         try:
             self._file.add(span)
         except (sqlite3.Error, OSError) as error:
             logger.warning("history not written", extra={"reason": str(error)})
             return
         self._before, self._since = read, clock
-        self._untold = []
+        self._untold = Counter()
 
     def _more(self, read: Mapping[str, float], metrics: tuple[Metric, ...]) -> float:
         return sum(read.get(metric.value, 0.0) - self._before.get(metric.value, 0.0) for metric in metrics)

@@ -38,19 +38,26 @@ class HistoryFile:
 
     def add(self, span: Span) -> None:
         """Add what happened in a minute, also to its hour. Raises `sqlite3.Error` and `OSError`."""
+        if not self.path.exists():
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         with self._opened() as database, database:
+            database.execute("BEGIN IMMEDIATE")  # before it is read: another process may write as well
+            if not _is_made(database):
+                _make(database)
             for ring in _RINGS:
                 _add(database, ring, span)
 
     def read(self, since: int, until: int, step_s: int) -> list[Span]:
         """Return the rows that begin from `since` on and before `until`: of minutes where a step is below an hour.
 
-        There are none where the file is missing. Raises `sqlite3.Error`.
+        There are none where the file is missing, or is of another version. Raises `sqlite3.Error`.
         """
         if not self.path.exists():
             return []
         ring = "minutes" if step_s < HOUR_S else "hours"
         with self._opened() as database:
+            if not _is_made(database):
+                return []
             found = database.execute(
                 f"SELECT {_COLUMNS} FROM {ring} WHERE at >= ? AND at < ? ORDER BY at", (since, until)
             )
@@ -58,26 +65,25 @@ class HistoryFile:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        if not self.path.exists():
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         with closing(sqlite3.connect(self.path, timeout=_WAIT_S)) as database:
-            [version] = database.execute("PRAGMA user_version").fetchone()
-            if version != _VERSION:
-                _make(database)
             yield database
+
+
+def _is_made(database: sqlite3.Connection) -> bool:
+    [version] = database.execute("PRAGMA user_version").fetchone()
+    return bool(version == _VERSION)
 
 
 def _make(database: sqlite3.Connection) -> None:
     """Make the tables anew; what another version kept is of no use."""
-    with database:
-        for ring in _RINGS:
-            database.execute(f"DROP TABLE IF EXISTS {ring}")
-            figures = ", ".join(f"{name} REAL" for name in _FIGURES)
-            database.execute(
-                f"CREATE TABLE {ring} (place INTEGER PRIMARY KEY, at INTEGER NOT NULL, seconds REAL NOT NULL, "
-                f"{figures}, times TEXT NOT NULL)"
-            )
-        database.execute(f"PRAGMA user_version = {_VERSION}")
+    for ring in _RINGS:
+        database.execute(f"DROP TABLE IF EXISTS {ring}")
+        figures = ", ".join(f"{name} REAL" for name in _FIGURES)
+        database.execute(
+            f"CREATE TABLE {ring} (place INTEGER PRIMARY KEY, at INTEGER NOT NULL, seconds REAL NOT NULL, "
+            f"{figures}, times TEXT NOT NULL)"
+        )
+    database.execute(f"PRAGMA user_version = {_VERSION}")
 
 
 def _add(database: sqlite3.Connection, ring: str, span: Span) -> None:

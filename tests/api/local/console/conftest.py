@@ -20,13 +20,14 @@ from tests.doubles import EdgeIndexes
 Do = Callable[..., Any]
 
 
-def page_of(system: System, requests: Path) -> TestClient:
+def page_of(system: System, requests: Path, *, reaches: bool = True) -> TestClient:
     """Return the console over a system, as its own pages ask it."""
 
     def connect(token: str | None) -> AsyncSkillroute:
         return async_client_over(app_over(system), token=token)
 
-    return TestClient(console_app(connect, url=URL, requests=requests), headers={KEY_HEADER: "page"})
+    console = console_app(connect, url=URL, requests=requests, reaches=reaches)
+    return TestClient(console, headers={KEY_HEADER: "page"})
 
 
 @pytest.fixture

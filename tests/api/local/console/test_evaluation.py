@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute_client import AsyncSkillroute, Unreachable
 
-from tests.api.local.console.conftest import Do
-from tests.builders import System
+from tests.api.local.console.conftest import Do, page_of
+from tests.builders import System, lent_system
+from tests.doubles import EdgeIndexes
 
 Locked = Callable[..., TestClient]
 
@@ -116,6 +118,20 @@ def test_a_run_ends_with_the_scorecard_that_eval_has(page: TestClient) -> None:
     assert (line["requests"], line["tools"], line["measures"]) == (4, 2, report["measures"])
     assert line["version"]
     assert "answers" not in line
+
+
+def test_a_run_leaves_no_receipt_and_misses_nothing(
+    database_url: str, edge_indexes: EdgeIndexes, requests: Path
+) -> None:
+    with lent_system(database_url, edge_indexes, embedder=HashingEmbedder(), receipts="on") as system:
+        system.put("send_letter", server="post", description="Send a letter to somebody by post.")
+        write(requests, {"query": "send a letter", "needs": [["send_letter"]]}, {"query": "zzz", "needs": []})
+        page = page_of(system, requests)
+        assert ran(page)[-1]["report"]["requests"] == 2
+        assert page.post("/do/health/state", json={}).json()["found_nothing"] == []
+        assert system.parts.receipts is not None
+        assert system.parts.receipts.flush()
+        assert system.rows("SELECT * FROM mcp.receipts") == []
 
 
 def test_a_run_says_what_was_found_newly_and_what_is_lost(page: TestClient, system: System, requests: Path) -> None:

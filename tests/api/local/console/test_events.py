@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from collections.abc import AsyncGenerator
 
 import anyio.to_thread
 import pytest
-from skillroute_local.console.events import Event, Stopped, Tell, from_thread
+from skillroute_local.console.events import Event, Rooms, Stopped, Tell, from_thread
 
 pytestmark = pytest.mark.anyio
 
@@ -52,3 +54,39 @@ async def test_work_that_nobody_listens_to_ends_when_it_tells_next() -> None:
     went_away.set()
     assert await anyio.to_thread.run_sync(ended.wait, 30)
     assert written == []
+
+
+async def test_long_work_takes_no_thread_that_short_work_needs() -> None:
+    going_on, over = threading.Semaphore(0), threading.Event()
+
+    def work(tell: Tell) -> Event:
+        tell({"done": 1})
+        going_on.release()
+        over.wait(30)
+        return {}
+
+    many = [from_thread(work) for _ in range(40)]  # more than the pool has threads, on any machine
+    for events in many:
+        assert await anext(events) == {"done": 1}
+    assert await asyncio.wait_for(asyncio.to_thread(lambda: "short"), 30) == "short"
+    over.set()
+    for events in many:
+        assert await anext(events) == {}
+
+
+async def test_nobody_waits_for_the_work_of_another_organisation() -> None:
+    rooms = Rooms(1)
+
+    async def work(name: str) -> AsyncGenerator[Event, None]:
+        yield {"at": name}
+        yield {"end": name}
+
+    first = rooms.within("acme", work("first"))
+    assert await anext(first) == {"at": "first"}
+    assert [event async for event in rooms.within(None, work("other"))] == [{"at": "other"}, {"end": "other"}]
+
+    second = rooms.within("acme", work("second"))
+    assert "waiting" in (await anext(second))["doing"]
+    # WHEN the page of the first is closed, the next one has its room
+    await first.aclose()
+    assert [event async for event in second] == [{"at": "second"}, {"end": "second"}]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from skillroute import __version__
-from skillroute.core.errors.model import EmbeddingUnavailable
+from skillroute.core.errors.model import DatabaseUnavailable, EmbeddingUnavailable
 from skillroute_client import AsyncSkillroute
 from skillroute_local.console.app import KEY_HEADER, console_app
 
@@ -138,10 +138,19 @@ def test_a_model_that_cannot_be_loaded_is_a_state_and_no_failure(system: System)
     assert (embedding["state"]["kind"], embedding["state"]["word"]) == ("no", "unavailable")
 
 
-def test_a_database_that_is_away_leaves_what_needs_none(system: System, home: Path) -> None:
-    system.database.down = True
+def test_a_database_that_is_away_leaves_what_needs_none(
+    system: System, home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def away() -> None:
+        raise DatabaseUnavailable("db.internal does not answer")
+
+    system.database.before_read = away
     found = system_of(system, home)
     assert {found[name]["state"]["word"] for name in ("models", "migrations", "index")} == {"cannot be read"}
+    # Hosts, users and paths are for the log.
+    assert found["migrations"]["problem"] == DatabaseUnavailable.public_message
+    assert "db.internal" not in str(found)
+    assert "db.internal" in caplog.text
     assert found["disk"]["sizes"]["database"] == 5000
     assert "database_bytes" not in found
     assert [each for each in found["findings"] if each["at"] != "disk"] == []

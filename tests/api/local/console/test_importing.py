@@ -13,7 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 from skillroute_local.console.import_sources import MAX_FILE_BYTES
 
-from tests.api.local.console.test_app import page_of
+from tests.api.local.console.conftest import page_of
 from tests.api.one_app import app_over
 from tests.api.tokens import JWT, Signer, claims, key_set
 from tests.builders import System, lent_system
@@ -145,6 +145,21 @@ def test_programs_of_an_mcp_json_are_not_started_and_the_command_for_a_terminal_
     }
     assert ("created", "web/echo", "") in named(shown)
     assert not trap.exists()
+
+
+def test_where_callers_have_tokens_no_address_is_reached_for_them(system: System, tmp_path: Path) -> None:
+    page = page_of(system, tmp_path / "requests.jsonl", reaches=False)
+    with serving() as port:
+        url = f"http://127.0.0.1:{port}/mcp"
+        problem = last(page, "compare", source={"address": url, "server": "stub"})["problem"]
+        assert (problem["status"], problem["code"]) == (403, "address_not_reached")
+        assert "skillroute console" in problem["remedy"]
+        shown = plan(page, sent({"mcpServers": {"web": {"url": url}}}, "mcp.json", prune="all"))
+    assert (shown["changes"], shown["problems"]) == (
+        [],
+        ["mcp.json: web is at an address, which this page does not reach"],
+    )
+    assert plan(page, sent(TOOLS, server="film"))["writes"] == 2
 
 
 @pytest.mark.parametrize("name", ["mcp.json", "anything.json", "settings.json"])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from skillroute.core.errors.model import DatabaseUnavailable
+from skillroute.core.errors.model import DatabaseUnavailable, QueueUnavailable
 from skillroute_client import AsyncSkillroute
 from skillroute_local.console.app import KEY_HEADER, console_app
 from skillroute_local.console.lent_parts import LendParts
@@ -107,7 +107,7 @@ def test_queues_that_are_away_are_the_reason_of_what_was_not_tried_again(page: T
     queued.parts.queue.down = True  # type: ignore[union-attr]
     _, result = redriven(page, water)
     assert result["again"] == 0
-    assert result["left"][0]["why"] == "the queue is down"
+    assert result["left"][0]["why"] == QueueUnavailable.public_message
 
 
 def test_states_say_what_is_wrong_and_what_helps(page: TestClient, queued: System) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,6 +96,26 @@ def test_what_could_not_be_written_comes_with_the_next_row(process: Process, cap
     recorder.step()
     [row] = process.file.read(AT, AT + 180, MINUTE_S)
     assert (row.counts.searches, row.seconds, sum(row.times.values())) == (3.0, 120.0, 2)
+
+
+def test_a_day_that_could_not_be_written_takes_no_memory(process: Process) -> None:
+    process.file.path.mkdir()  # in the way, as a full disk would be
+    recorder = process.recorder()
+    process.times += [10.0] * 2_000
+    tracemalloc.start()
+    recorder.step()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(50):
+        process.times += [10.0 + 0.1 * number for number in range(2_000)]
+        process.passes(60.0)
+        recorder.step()
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 500_000
+    process.file.path.rmdir()
+    recorder.step()
+    [row] = process.file.read(0, 2**40, MINUTE_S)
+    assert sum(row.times.values()) == 51 * 2_000
 
 
 def test_a_process_that_starts_again_goes_on_and_one_that_ends_writes_once_more(process: Process) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -66,6 +67,21 @@ def test_what_a_restart_counts_within_the_same_minute_is_added(file: HistoryFile
     assert sum(row.times.values()) == 4
 
 
+def test_two_that_write_at_once_lose_nothing(file: HistoryFile) -> None:
+    # GIVEN two processes, also where neither has made the tables yet
+    with ThreadPoolExecutor(8) as pool:
+        for written in [pool.submit(HistoryFile(file.path).add, SPAN) for _ in range(32)]:
+            written.result()
+    [row] = file.read(AT, AT + 60, MINUTE_S)
+    assert (row.counts.searches, row.seconds) == (64.0, 1920.0)
+
+
+def test_what_came_before_a_clock_was_set_back_gives_way(file: HistoryFile) -> None:
+    file.add(replace(SPAN, at=AT + MINUTES_KEPT * MINUTE_S))  # a day ahead
+    file.add(SPAN)
+    assert [row.at for row in file.read(0, 2**40, MINUTE_S)] == [AT]
+
+
 def test_a_range_has_a_gap_where_the_machine_slept(file: HistoryFile) -> None:
     now = AT + HOUR_S - 1
     for minute in (0, 1, 50, 59):
@@ -92,6 +108,11 @@ def test_a_file_of_another_version_is_made_anew_and_a_broken_one_says_what_helps
     with closing(sqlite3.connect(file.path)) as database, database:
         database.execute("CREATE TABLE minutes (at TEXT)")
         database.execute("PRAGMA user_version = 99")
+    # Who looks at it changes nothing: the version that made it may run still.
+    assert file.read(AT, AT + 60, MINUTE_S) == []
+    assert rows(file, "minutes") == 0
+    with closing(sqlite3.connect(file.path)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (99,)
     file.add(SPAN)
     assert file.read(AT, AT + 60, MINUTE_S) == [SPAN]
 
