@@ -237,7 +237,7 @@ export function make({ options, remember }) {
     // What the list had is decided on; a suggestion of a name that came later waits for another look.
     const { done, failed } = await selection.each(rows, (group) => act("suggestions/ids", { group, until: group.last_created_at }), "Reading");
     showFailed(failed, `${plural(failed.length, "name")} not decided`, (group) => group.name, () => decideSeveral(action));
-    if (!element.isConnected) return;
+    if (!element.isConnected) return void say("Nothing was decided: the page was left before all suggestions were read.", { forMs: 12000 });
     const batch = done.map(({ row, answer }) => ({ group: row, where: "", decision: { action, ids: answer } })).filter(({ decision }) => decision.ids.length);
     const left = all.length - rows.length;
     const leftSays = left ? ` ${plural(left, "name")} stay${left === 1 ? "s" : ""}: changed and not saved, or the id is taken.` : "";
