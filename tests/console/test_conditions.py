@@ -10,10 +10,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.console.conftest import Console
+from tests.console.conftest import NARROW, WIDE, Console
+from tests.console.planted import plant
+from tests.console.test_changes import names_waiting
 from tests.console.test_pages import PAGES
 from tests.console.test_servers import token
-from tests.e2e.processes import Processes, Up, eventually
+from tests.e2e.processes import HASHING, Processes, Up, answered, eventually
 from tests.temporary import temporary_directory
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ FAILURES: dict[str, Callable[[Route], None]] = {
 }
 SAYS = {"500": "the console answered 500", "503": "the database is away", "gone": "the console does not answer"}
 ANSWERED = "Failed to load resource"
-"""What the browser writes of an answer that is an error, whatever the page makes of it."""
+"""What the browser writes of an answer that is an error."""
 
 
 def test_no_page_asks_another_machine_and_none_is_heavy(context: BrowserContext, examples: Up, opened: Any) -> None:
@@ -62,7 +64,7 @@ def _bytes(request: Any) -> int:
 
 
 @pytest.mark.parametrize("place", PAGES)
-def test_an_api_that_fails_is_told_of_and_what_is_there_stays(console: Console, place: str) -> None:
+def test_an_api_that_fails_is_shown_and_what_is_there_stays(console: Console, place: str) -> None:
     text = PAGES[place][1]
     for way, fail in FAILURES.items():
         console.page.goto("about:blank")
@@ -70,8 +72,8 @@ def test_an_api_that_fails_is_told_of_and_what_is_there_stays(console: Console, 
         console.page.goto(f"{console.url}#/{place}")
         console.page.locator("h1").get_by_text(PAGES[place][0], exact=True).wait_for()
         typed = _type(console)
-        if not place.startswith("doctor"):  # it reads nothing until it is told to
-            _told(console, way)
+        if not place.startswith("doctor"):  # it reads nothing until it is examined
+            _is_shown(console, way)
             assert console.page.locator("#page .state.no, #page .note").count() or place.startswith("search"), "blank"
             _try_again(console, fail)
         console.page.get_by_text(text).first.wait_for()
@@ -79,7 +81,7 @@ def test_an_api_that_fails_is_told_of_and_what_is_there_stays(console: Console, 
 
         console.page.route("**/do/**", fail)
         _refresh(console)
-        _told(console, way)
+        _is_shown(console, way)
         console.page.get_by_text(text).first.wait_for()
         assert _typed(console) == typed, way
         console.page.unroute("**/do/**")
@@ -89,7 +91,7 @@ def test_an_api_that_fails_is_told_of_and_what_is_there_stays(console: Console, 
     assert [line for line in console.complaints if ANSWERED not in line] == []
 
 
-def _told(console: Console, way: str) -> None:
+def _is_shown(console: Console, way: str) -> None:
     box = console.page.locator("#errors .problem").filter(has_text=SAYS[way]).first
     box.wait_for()
     box.get_by_role("button", name="Try again").wait_for()
@@ -101,7 +103,7 @@ def _try_again(console: Console, fail: Callable[[Route], None]) -> None:
     again = boxes.get_by_role("button", name="Try again")
     before = boxes.count()
     again.first.click()
-    eventually(lambda: boxes.count() == before, "it is told again")
+    eventually(lambda: boxes.count() == before, "it is shown again")
     console.page.unroute("**/do/**", fail)
     while boxes.count():
         again.evaluate_all("([first]) => first?.click()")  # one that succeeds may take the others away
@@ -197,3 +199,117 @@ def test_a_token_that_may_only_search_sees_what_it_may_and_another_is_entered_ri
 def _enter(console: Console, given: str) -> None:
     console.page.get_by_label("Token").first.fill(given)
     console.page.get_by_role("button", name="Use token").first.click()
+
+
+def test_a_suggestion_that_another_tab_decided_is_not_decided_again(opened: Callable[..., Console], desk: Up) -> None:
+    first, second = _both(opened, desk, "suggestions")
+    for tab in (first, second):
+        tab.row("Clock repair").click()
+        tab.page.get_by_text("No skill is about clock repair").first.wait_for()
+    second.page.get_by_role("button", name="Reject").first.click()
+    second.page.keyboard.type("gl")
+    eventually(lambda: second.page.title() and "Clock repair" not in names_waiting(desk), "one tab has decided")
+    first.page.get_by_role("button", name="Approve").first.click()
+    first.page.keyboard.type("gl")
+    problem = first.page.locator(".problem").filter(has_text="Clock repair was not decided")
+    problem.get_by_text("Another user has decided it").wait_for()
+    assert desk.http.get("/api/v1/skills/clock_repair").status_code == 404
+
+
+def test_skills_that_another_tab_gave_a_tool_are_shown_and_not_written_over(
+    opened: Callable[..., Console], desk: Up
+) -> None:
+    [tool] = desk.items(name="translate_text")
+    first, second = _both(opened, desk, f"catalogue?tool={tool['id']}")
+
+    def give(tab: Console, skill: str) -> None:
+        tab.page.get_by_label("Skill to add").fill(skill)
+        tab.page.get_by_role("button", name="Add", exact=True).last.click()
+        tab.page.get_by_role("button", name=f"Remove {skill}").wait_for()
+        tab.page.get_by_role("button", name="Save skills").click()
+
+    give(second, "smart_home")
+    second.page.get_by_text("translate_text: skills saved").wait_for()
+    give(first, "web_browsing")
+    first.page.locator(".problem").filter(has_text="changed meanwhile").filter(has_text="smart_home").wait_for()
+    first.page.get_by_role("button", name="Remove web_browsing").wait_for()
+    now = {row["skill_id"] for row in answered(desk.http.get(f"/api/v1/tools/{tool['id']}/skills"))}
+    assert "smart_home" in now
+    assert "web_browsing" not in now
+
+
+def test_a_finding_that_another_tab_dismissed_keeps_its_reason(opened: Callable[..., Console], desk: Up) -> None:
+    desk.put({"server": "tabs", "name": "fold_napkin", "description": "TODO"})
+    first, second = _both(opened, desk, "doctor")
+    for tab in (first, second):
+        tab.page.get_by_label("search for each tool").uncheck()
+        tab.page.get_by_role("button", name="Examine").click()
+        tab.page.get_by_label("Kind", exact=True).select_option("description_empty")
+        tab.row("fold_napkin").click()
+        tab.page.get_by_label("Reason").wait_for()
+    for tab, reason in ((second, "theirs"), (first, "mine")):
+        tab.page.get_by_label("Reason").fill(reason)
+        tab.page.get_by_role("button", name="Dismiss x").click()
+        if tab is second:
+            tab.page.locator("#notices").get_by_text("Dismissed:").wait_for()
+    problem = first.page.locator(".problem").filter(has_text="The finding was not dismissed")
+    problem.get_by_text("theirs").wait_for()
+    assert first.page.get_by_label("Reason").input_value() == "mine"
+
+
+def _both(opened: Callable[..., Console], server: Up, place: str) -> tuple[Console, Console]:
+    tabs = opened(server), opened(server)
+    for tab in tabs:
+        tab.open(place)
+    return tabs
+
+
+@pytest.fixture(scope="module")
+def desk(processes: Processes) -> Iterator[Up]:
+    """The examples, and suggestions, for two tabs."""
+    with temporary_directory("skillroute-console-") as name:
+        Path(name).chmod(0o711)
+        server = processes.up(Path(name) / "home", "--no-pump", **HASHING).ready()
+        plant(server)
+        yield server
+
+
+CUT = """() => [...document.querySelectorAll('#page, #pages, header')].flatMap((place) => [...place.querySelectorAll(
+  'a[href], button, input, select, textarea, summary, [tabindex="0"]')]).filter((one) => one.checkVisibility({
+  checkVisibilityCSS: true }) && !one.disabled).flatMap((one) => {
+    one.focus();
+    if (document.activeElement !== one) return [];
+    one.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    const style = getComputedStyle(one);
+    const drawn = style.outlineStyle !== 'none' ? parseFloat(style.outlineWidth) : 0;
+    if (!drawn && style.boxShadow === 'none') return [`no ring: ${one.outerHTML.slice(0, 120)}`];
+    const by = drawn + parseFloat(style.outlineOffset);
+    const box = one.getBoundingClientRect();
+    for (let over = one.parentElement; over; over = over.parentElement) {
+      if (getComputedStyle(over).overflowX === 'visible') continue;
+      const clip = over.getBoundingClientRect();
+      const [left, right] = [clip.left + over.clientLeft, clip.left + over.clientLeft + over.clientWidth];
+      if (box.width < over.clientWidth && (box.left - by < left - 0.5 && over.scrollLeft === 0
+        || box.right + by > right + 0.5 && over.scrollLeft + over.clientWidth >= over.scrollWidth)
+        || box.top - by < clip.top - 0.5 && over.scrollTop === 0 && box.bottom > clip.top)
+        return [`${over.className || over.id}: ${one.outerHTML.slice(0, 120)}`];
+    }
+    return [];
+  })"""
+"""What has the focus by keys without a ring, or with one that a box around it cuts."""
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_no_ring_around_the_focus_is_cut(console: Console, size: Any) -> None:
+    console.page.set_viewport_size(size)
+    console.page.emulate_media(reduced_motion="reduce")
+    found = {}
+    for place in PAGES:
+        console.open(place)
+        console.page.get_by_text(PAGES[place][1]).first.wait_for()
+        console.page.keyboard.press("Tab")
+        found[place] = console.page.evaluate(CUT)
+        moves = "() => document.getAnimations().filter((one) => one.playState === 'running').length"
+        assert console.page.evaluate(moves) == 0, place
+    cut = [f"{place}: {one}" for place, of in found.items() for one in of]
+    assert not cut, "\n".join(cut)

@@ -18,7 +18,7 @@ export class List {
     this.at = -1;
     this.chosenKey = undefined; // also of a row that is not there yet
     this.isEmptied = false; // no row is left, and nothing is open
-    this.unread = null; // what is said in place of rows that were not read: that there are none is not known
+    this.unread = null; // what stands in place of rows that were not read: that there are none is not known
     this.isPartial = false; // rows are still being read: what is missing may come
     this.id = `list-${++lists}`;
     this.space = h("div", { role: "presentation", class: "space" });

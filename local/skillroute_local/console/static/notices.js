@@ -24,7 +24,7 @@ export function showProblem(problem, what, again) {
   if (!(problem.status >= 0)) console.error(problem);
 }
 
-/** Take away the error of something that was done since, by whatever led to it. */
+/** Take away the error of something that was done since. */
 export function solved(what) {
   for (const box of [...errors().children]) if (box.dataset.what === what) box.remove();
 }

@@ -90,7 +90,7 @@ export function make({ options, remember }) {
     if (element.isConnected && !document.hidden) timer = setTimeout(load, EVERY_MS);
   }
 
-  /** Read also what is read seldom; what fails again is told again. */
+  /** Read also what is read seldom; what fails again is shown again. */
   function readAll() {
     failed.clear();
     round = 0;
