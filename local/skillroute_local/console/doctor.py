@@ -18,6 +18,7 @@ from skillroute_local.console.actions import Actions
 from skillroute_local.console.callers import organisation_of
 from skillroute_local.console.json_lines import JsonLines
 from skillroute_local.console.judgements import JudgementFiles
+from skillroute_local.console.problems import Problem, Refused
 from skillroute_local.doctor.digest import digest_of
 from skillroute_local.doctor.examination import (
     ReadFile,
@@ -75,7 +76,9 @@ def doctor_actions(files: JudgementFiles) -> Actions:
         line = {"id": finding, "code": code.value, "about": about, "reason": reason.strip(), "at": at}
 
         def write(file: JsonLines) -> None:
-            _without(file, finding)
+            for value in file.values():
+                if value.get("id") == finding:
+                    raise _is_dismissed(str(value.get("reason") or "no reason"))
             file.keep(line, _MOST)
 
         return await work(client, "skills", write)
@@ -88,6 +91,11 @@ def doctor_actions(files: JudgementFiles) -> Actions:
     actions.action(examine)
     actions.action(tool)
     return actions
+
+
+def _is_dismissed(reason: str) -> Refused:
+    remedy = "It stays so: reload the page to see it, and take it back to give another reason."
+    return Refused(Problem(409, f"it was dismissed meanwhile: {reason}", remedy, "already_dismissed"))
 
 
 def _without(file: JsonLines, finding: str) -> None:

@@ -18,6 +18,7 @@ export class List {
     this.at = -1;
     this.chosenKey = undefined; // also of a row that is not there yet
     this.isEmptied = false; // no row is left, and nothing is open
+    this.unread = null; // what stands in place of rows that were not read: that there are none is not known
     this.isPartial = false; // rows are still being read: what is missing may come
     this.id = `list-${++lists}`;
     this.space = h("div", { role: "presentation", class: "space" });
@@ -51,7 +52,7 @@ export class List {
     const nothing = rows.length === 0;
     this.box.hidden = nothing;
     this.hint.hidden = !nothing;
-    if (nothing) fill(this.hint, empty ?? this.empty);
+    if (nothing) fill(this.hint, empty ?? this.unread ?? this.empty);
     this.#draw();
     if (this.chosenKey !== undefined) this.#follow(first ? 0 : before);
   }
@@ -179,6 +180,7 @@ export class Split {
 
   /** Show what is open; who types in a field of the same item goes on typing, and what was refused there stays so. */
   show(...children) {
+    this.isReading = false;
     const { activeElement: focused } = document;
     const name = this.detail.contains(focused) ? focused.dataset.draft : undefined;
     const { selectionStart, selectionEnd } = focused;
@@ -200,6 +202,14 @@ export class Split {
     if (this.of === key) return;
     this.of = key;
     this.show(h("h2", {}, title), h("p", { class: "muted" }, "Reading …"));
+    this.isReading = true;
+  }
+
+  /** Say of an item that is still loading why it cannot be shown. */
+  unread(key, says) {
+    if (this.of !== key || !this.isReading) return;
+    this.show(this.detail.querySelector("h2"), says);
+    this.isReading = true;
   }
 
   /** Say that nothing is open. */

@@ -18,9 +18,23 @@ export function showProblem(problem, what, again) {
       h("button", { type: "button", onclick: close }, "Dismiss"),
       problem.requestId && h("small", {}, `request ${problem.requestId}`)));
   box.dataset.status = problem.status ?? "";
-  for (const other of errors().children) if (other.firstChild.textContent === box.firstChild.textContent) other.remove();
+  box.dataset.what = what;
+  solved(what); // what is known of it now
   errors().append(box);
   if (!(problem.status >= 0)) console.error(problem);
+}
+
+/** Take away the error of something that was done since. */
+export function solved(what) {
+  for (const box of [...errors().children]) if (box.dataset.what === what) box.remove();
+}
+
+/** What stands where nothing could be read, so that it does not look as if there were nothing. */
+export const notRead = (error) => h("p", { class: "unread" }, h("span", { class: "state no" }, "not read"), ` ${error.message}. Nothing is known of what is here.`);
+
+/** Say in a place that it was not read, unless something that was read before stands there. */
+export function sayNotRead(place, error, ...above) {
+  if (!place.firstChild || place.querySelector(":scope > .unread")) fill(place, above, notRead(error));
 }
 
 export function clearProblems() {

@@ -4,11 +4,13 @@ import { skillChip } from "./colours.js";
 import { fill, h, later, plural, select, when } from "./dom.js";
 import { unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
-import { say, showProblem } from "./notices.js";
+import { notRead, say, showProblem, solved } from "./notices.js";
 import { requestEditor, requestsOf } from "./tool_requests.js";
 import { severalTools } from "./tool_several.js";
 import { toolSkills, unsavedSkills } from "./tool_skills.js";
 
+const UNREAD = "The catalogue cannot be read";
+const HIDDEN = "The tool cannot be shown";
 const ANY = ["", "all servers"];
 const STATES = [["", "on and off"], ["on", "on"], ["off", "off"], ["bare", "without a skill"]];
 
@@ -57,7 +59,7 @@ export function make({ options, remember }) {
       (!server.value || nameOf(tool) === server.value) && matches(tool.text)
       && (!wanted || (wanted === "bare" ? tool.skill_ids.length === 0 : tool.is_active === (wanted === "on"))));
     toolList.show(rows, tools.length ? "No tool matches: clear the filter (/, then Esc), or choose all servers." : undefined, how);
-    fill(count, rows.length === tools.length ? plural(tools.length, "tool") : `${rows.length.toLocaleString("en")} of ${plural(tools.length, "tool")}`,
+    fill(count, toolList.unread ? "" : rows.length === tools.length ? plural(tools.length, "tool") : `${rows.length.toLocaleString("en")} of ${plural(tools.length, "tool")}`,
       reading ? ` (of ${reading.toLocaleString("en")}, reading)` : "");
     several.selection.mark();
     keep();
@@ -76,11 +78,12 @@ export function make({ options, remember }) {
     load.mine = mine;
     try {
       const [found] = await Promise.all([readTools(mine), readServers()]);
-      if (found === null) return;
+      if (found !== null) solved(UNREAD);
     } catch (error) {
       reading = 0;
+      if (!tools.length) toolList.unread = notRead(error);
       filter();
-      showProblem(error, "The catalogue cannot be read", load);
+      showProblem(error, UNREAD, load);
     }
   }
 
@@ -92,6 +95,7 @@ export function make({ options, remember }) {
       if (load.mine !== mine) return null;
       total = page.total;
       rows.push(...page.rows.map(withText));
+      toolList.unread = null;
       reading = rows.length < total && page.rows.length ? total : 0;
       toolList.isPartial = reading > 0;
       // What was there before stays until all is read: a list that shrinks under the hand is none.
@@ -151,9 +155,12 @@ export function make({ options, remember }) {
     keep();
     try {
       const found = await act("catalogue/tool", { tool_id: id });
-      if (mine === opened) drawTool(found);
+      if (mine !== opened) return;
+      solved(HIDDEN);
+      drawTool(found);
     } catch (error) {
-      showProblem(error, "The tool cannot be shown", () => showTool(id));
+      split.unread(id, notRead(error));
+      showProblem(error, HIDDEN, () => showTool(id));
     }
   }
 
@@ -195,6 +202,7 @@ export function make({ options, remember }) {
     }
   }
 
+  toolList.unread = "Reading …";
   filter();
   return {
     element, enter: load, list: () => toolList,

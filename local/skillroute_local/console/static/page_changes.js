@@ -2,8 +2,9 @@
 import { act } from "./calls.js";
 import { difference, seen } from "./difference.js";
 import { fill, h, plural, when } from "./dom.js";
-import { showProblem } from "./notices.js";
+import { notRead, showProblem, solved } from "./notices.js";
 
+const UNREAD = "Changed definitions cannot be read";
 const MOST = 500; // that are read, or decided on, at once
 const DONE = { approve: "Approved", reject: "Rejected" };
 const nameOf = ({ server, name }) => (server ? `${server}/${name}` : name);
@@ -30,11 +31,12 @@ export function make() {
       const found = await act("changes/listed", rows.length ? { limit: Math.min(MOST, Math.max(25, rows.length)) } : {});
       if (mine !== turn) return;
       if (!keep) fill(became);
+      solved(UNREAD);
       take(found.rows, found.total);
     } catch (error) {
       if (mine !== turn) return;
       refused(error);
-      showProblem(error, "Changed definitions cannot be read", load);
+      showProblem(error, UNREAD, load);
     }
   }
 
@@ -55,8 +57,13 @@ export function make() {
   }
 
   /** What the caller may not see is not shown as if there were none. */
-  function refused({ status }) {
-    if (status !== 401 && status !== 403) return;
+  function refused(error) {
+    if (error.status !== 401 && error.status !== 403) {
+      if (rows.length) return;
+      tools.hidden = true;
+      fill(shown, notRead(error));
+      return;
+    }
     [rows, total] = [[], 0];
     tools.hidden = true;
     fill(shown, h("p", { class: "note" }, "Changed definitions are shown to callers with scope ", h("code", {}, "catalog"), "."));

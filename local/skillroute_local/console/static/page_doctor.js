@@ -4,8 +4,9 @@ import { Mends, mending, more, titleOf, toolLink } from "./doctor_mending.js";
 import { fill, h, plural, select, when } from "./dom.js";
 import { editorDraft } from "./drafts.js";
 import { List, Split } from "./list.js";
-import { say, showProblem } from "./notices.js";
+import { say, showProblem, solved } from "./notices.js";
 
+const UNKNOWN = "The catalogue could not be examined";
 const SHOWN = 200;
 const STATES = [["", "not dismissed"], ["open", "to mend"], ["mended", "mended"], ["dismissed", "dismissed"]];
 const words = (code) => code.replaceAll("_", " ");
@@ -50,6 +51,7 @@ async function examine(search) {
       if (event.report) {
         await readDismissed();
         if (running !== mine) return;
+        solved(UNKNOWN);
         report = { ...event.report, at: new Date() };
         mends = new Mends();
       } else Object.assign(mine, event);
@@ -58,7 +60,7 @@ async function examine(search) {
     }
     if (!mine.ended) throw new Problem(0, { detail: "the examination ended before its report" });
   } catch (error) {
-    showProblem(error, "The catalogue could not be examined", () => examine(search));
+    showProblem(error, UNKNOWN, () => examine(search));
   } finally {
     if (running === mine) running = null;
     drawn();

@@ -4,8 +4,9 @@ import { fill, h, plural, select } from "./dom.js";
 import { inWords, requestEditor, unsavedRequest } from "./evaluation_editor.js";
 import { failedNow, runPanel } from "./evaluation_run.js";
 import { List, Split } from "./list.js";
-import { showProblem } from "./notices.js";
+import { notRead, showProblem, solved } from "./notices.js";
 
+const UNREAD = "The requests cannot be read";
 const KINDS = [["", "all requests"], ["failed", "not served in the last run"], ["nothing", "nothing serves them"], ["many", "with several needs"],
   ["use", "from use"], ["broken", "that cannot be read"]];
 const FITS = {
@@ -66,7 +67,7 @@ export function make({ options, remember }) {
     const text = (row) => [row.query, ...row.needs.flat(), ...row.wrong].join(" ").toLowerCase();
     const shown = rows.filter((row) => FITS[kind.value](row, failed) && given.every((word) => text(row).includes(word)));
     list.show(shown, rows.length ? (kind.value === "failed" && !failed ? "Nothing was run yet: see Runs." : "No request matches the filter.") : undefined, how);
-    fill(count, shown.length === rows.length ? plural(rows.length, "request") : `${shown.length} of ${plural(rows.length, "request")}`);
+    fill(count, list.unread ? "" : shown.length === rows.length ? plural(rows.length, "request") : `${shown.length} of ${plural(rows.length, "request")}`);
     fill(adding, "New request ", unsavedRequest(null), " ", h("kbd", {}, "n"));
     recall();
   }
@@ -75,6 +76,8 @@ export function make({ options, remember }) {
     try {
       const found = await act("evaluation/requests");
       ({ rows, name } = found);
+      list.unread = null;
+      solved(UNREAD);
       fill(says, found.unread > 0 && h("p", { class: "note" },
         `${plural(found.unread, "line")} of ${name} ${found.unread === 1 ? "is" : "are"} no request: nothing is measured until it is mended or taken out of the file.`));
       runs.setHistory(found.history);
@@ -82,7 +85,9 @@ export function make({ options, remember }) {
       if (wanted && list.chooseKey(wanted)) return;
       if (!list.current && !list.choose(0)) split.nothing();
     } catch (error) {
-      showProblem(error, "The requests cannot be read", load);
+      if (!rows.length) list.unread = notRead(error);
+      if (tab === "requests") filter();
+      showProblem(error, UNREAD, () => load());
     }
   }
 
@@ -117,6 +122,7 @@ export function make({ options, remember }) {
     split.detail.querySelector("textarea").focus();
   }
 
+  list.unread = "Reading …";
   to(tab);
   return {
     element, enter: () => load(), leave: () => runs.leave(), list: () => (tab === "requests" ? list : null), escape: () => split.close(),

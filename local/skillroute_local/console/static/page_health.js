@@ -3,7 +3,7 @@ import { act } from "./calls.js";
 import { fill, h, plural, redraw } from "./dom.js";
 import { number, stateOf, stateWithHelp, table, words } from "./health_parts.js";
 import { drawSystem } from "./health_system.js";
-import { showProblem } from "./notices.js";
+import { sayNotRead, showProblem, solved } from "./notices.js";
 import { makeWork } from "./work.js";
 
 const EVERY_MS = 5000;
@@ -51,10 +51,12 @@ export function make({ options }) {
   async function part(what, read) {
     try {
       await read();
-      if (failed.delete(what)) for (const box of document.querySelectorAll("#errors .problem")) if (box.querySelector("strong").textContent === `${what}: `) box.remove();
+      failed.delete(what);
+      solved(what);
     } catch (error) {
-      if (!failed.has(what)) showProblem(error, what, load);
+      if (!failed.has(what)) showProblem(error, what, readAll);
       failed.add(what);
+      sayNotRead(top, error);
     }
   }
 
@@ -70,6 +72,13 @@ export function make({ options }) {
     if (wanted) reach(wanted);
     clearTimeout(timer);
     if (element.isConnected && !document.hidden) timer = setTimeout(load, EVERY_MS);
+  }
+
+  /** Read also what is read seldom; what fails again is shown again. */
+  function readAll() {
+    failed.clear();
+    round = 0;
+    return load();
   }
 
   function drawTop() {
@@ -201,9 +210,9 @@ export function make({ options }) {
   };
   return {
     element,
-    enter: () => { document.addEventListener("visibilitychange", onShown); round = 0; load(); },
+    enter: () => { document.addEventListener("visibilitychange", onShown); readAll(); },
     leave: () => { clearTimeout(timer); document.removeEventListener("visibilitychange", onShown); },
     options: (given) => { if (given.get("at")) reach(given.get("at")); },
-    keys: { v: { says: "check stored data", run: verify }, r: { says: "read everything again", isOnce: true, run: () => { round = 0; load(); } }, ...work.keys },
+    keys: { v: { says: "check stored data", run: verify }, r: { says: "read everything again", isOnce: true, run: readAll }, ...work.keys },
   };
 }

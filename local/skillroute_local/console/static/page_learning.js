@@ -1,7 +1,7 @@
 // Learning: what was learned from use and which state is live, and judged requests to review.
 import { act } from "./calls.js";
 import { fill, h, plural, when } from "./dom.js";
-import { say, showProblem } from "./notices.js";
+import { say, sayNotRead, showProblem, solved } from "./notices.js";
 
 const RECEIPTS = { on: "Receipts are kept", "without-texts": "Receipts are kept without texts", off: "Receipts are not kept" };
 const MEASURES = { "recall@1": "recall@1", "recall@5": "recall@5", "ndcg@5": "nDCG@5" };
@@ -27,16 +27,20 @@ export function make() {
   async function load() {
     const mine = ++turn;
     await Promise.all([
-      read(mine, "learning/status", {}, "What was learned cannot be read", drawState),
-      read(mine, "learning/judged", {}, "Judged requests cannot be read", drawJudged)]);
+      read(mine, "learning/status", {}, "What was learned cannot be read", drawState, state),
+      read(mine, "learning/judged", {}, "Judged requests cannot be read", drawJudged, judged)]);
   }
 
-  async function read(mine, name, fields, what, draw) {
+  async function read(mine, name, fields, what, draw, place) {
     try {
       const answer = await act(name, fields);
-      if (mine === turn) draw(answer);
+      if (mine !== turn) return;
+      solved(what);
+      draw(answer);
     } catch (error) {
-      if (mine === turn) showProblem(error, what, load);
+      if (mine !== turn) return;
+      sayNotRead(place, error, h("h2", {}, what));
+      showProblem(error, what, load);
     }
   }
 

@@ -1,8 +1,9 @@
 // Log: who searched, called and changed what; the latest first, and what comes.
 import { act } from "./calls.js";
 import { field, fill, h, later, plural, select, when } from "./dom.js";
-import { showProblem } from "./notices.js";
+import { notRead, showProblem, solved } from "./notices.js";
 
+const UNREAD = "The log cannot be read";
 const KINDS = [["", "all"], "search", "call", "refusal", "change"];
 const OUTCOMES = [["", "all"], "ok", "refused", "failed"];
 const NAMES = ["Time", "Kind", "Outcome", "Actor", "What", "On", "ms"];
@@ -34,9 +35,13 @@ export function make() {
       const found = await act("log/events", asked());
       if (mine !== turn) return;
       rows = found.rows;
+      solved(UNREAD);
       draw();
     } catch (error) {
-      if (mine === turn) showProblem(error, "The log cannot be read", load);
+      if (mine === turn) {
+        if (!rows.length) fill(shown, notRead(error));
+        showProblem(error, UNREAD, load);
+      }
     }
     if (mine === turn && follow.checked) wait();
   }

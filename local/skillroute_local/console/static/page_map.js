@@ -4,14 +4,16 @@ import { hueOf, skillChip } from "./colours.js";
 import { fill, h, later, plural, select, when } from "./dom.js";
 import { List } from "./list.js";
 import { selection, selectionPanel } from "./map_selection.js";
-import { showProblem } from "./notices.js";
+import { notRead, showProblem, solved } from "./notices.js";
 import { DIAMOND, DIM, DISC, OUT, PLAIN, RING, Scatter } from "./scatter.js";
 
 const BARE = "bare"; // in the address, for tools without a skill
+const UNREAD = "The map cannot be drawn";
 const HIGHLIGHTED = 20; // results of a request
 
 // Outlives the page: placing points takes seconds, and goes on while others are looked at.
 let kept = null;
+let unread = null; // the error, where it could not be read
 let doing = null;
 let drawn = () => {};
 
@@ -22,11 +24,16 @@ async function load() {
   try {
     for await (const event of events("map/points", {}, {})) {
       if (event.doing) doing = event.doing;
-      else kept = read(event.points);
+      else {
+        kept = read(event.points);
+        unread = null;
+        solved(UNREAD);
+      }
       drawn();
     }
   } catch (error) {
-    showProblem(error, "The map cannot be drawn", load);
+    unread = error;
+    showProblem(error, UNREAD, load);
   } finally {
     doing = null;
     drawn();
@@ -108,7 +115,7 @@ export function make({ options, remember }) {
       if (!progress.isConnected) fill(state, h("p", { class: "inline" }, progress, says));
       return;
     }
-    fill(state);
+    fill(state, !kept && unread && notRead(unread));
     frame.hidden = !kept?.tools?.length;
     if (kept?.outOfReach) {
       fill(state, h("div", { class: "empty" }, h("p", {}, "This console cannot read the vectors: the API does not return them."),

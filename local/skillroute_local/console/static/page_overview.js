@@ -2,7 +2,7 @@
 import { act } from "./calls.js";
 import { Chart } from "./chart.js";
 import { fill, h, redraw, when } from "./dom.js";
-import { showProblem } from "./notices.js";
+import { sayNotRead, showProblem, solved } from "./notices.js";
 import { figuresOf, KINDS } from "./overview_figures.js";
 
 const EVERY_MS = 15_000;
@@ -60,17 +60,14 @@ export function make({ options, remember }) {
   async function part(what, name, fields, show) {
     try {
       const answer = await act(name, fields);
-      if (failed.delete(what)) dismiss(what);
+      failed.delete(what);
+      solved(what);
       show(answer);
     } catch (error) {
-      if (!failed.has(what)) showProblem(error, what, load);
+      if (!failed.has(what)) showProblem(error, what, readAll);
       failed.add(what);
-    }
-  }
-
-  function dismiss(what) {
-    for (const box of document.querySelectorAll("#errors .problem")) {
-      if (box.querySelector("strong").textContent === `${what}: `) box.remove();
+      const place = { "overview/now": status, "overview/latest": latest }[name];
+      if (place) sayNotRead(place, error);
     }
   }
 
@@ -91,6 +88,13 @@ export function make({ options, remember }) {
   function again() {
     clearTimeout(timer);
     if (element.isConnected && !document.hidden) timer = setTimeout(load, EVERY_MS);
+  }
+
+  /** Read also what is read seldom; what fails again is shown again. */
+  function readAll() {
+    failed.clear();
+    round = 0;
+    return load();
   }
 
   async function history() {
@@ -166,7 +170,7 @@ export function make({ options, remember }) {
   mark();
   return {
     element,
-    enter: () => { document.addEventListener("visibilitychange", onShown); round = 0; load(); },
+    enter: () => { document.addEventListener("visibilitychange", onShown); readAll(); },
     leave: ({ last = false } = {}) => {
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", onShown);
@@ -177,7 +181,7 @@ export function make({ options, remember }) {
       if (wanted in RANGES && wanted !== range) choose(wanted);
     },
     keys: {
-      r: { says: "read everything again", run: () => { round = 0; load(); } },
+      r: { says: "read everything again", run: readAll },
       "[": { says: "a shorter range", run: () => move(-1) },
       "]": { says: "a longer range", run: () => move(1) },
     },

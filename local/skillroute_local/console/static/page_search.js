@@ -4,7 +4,7 @@ import { skillChip } from "./colours.js";
 import { field, fill, h, plural, select } from "./dom.js";
 import { draft, dropDraft, keepDraft } from "./drafts.js";
 import { PARTS, PART_NAMES, figures, inWords, parts } from "./explanation.js";
-import { say, showProblem } from "./notices.js";
+import { say, showProblem, solved } from "./notices.js";
 
 const MODES = [["", "the default"], "semantic", "lexical", "hybrid"];
 const STRATEGIES = [["", "the default"], "hierarchical", "direct", "hybrid"];
@@ -13,6 +13,7 @@ const STAGES = [
   ["tool_search_time_ms", "tools"], ["schema_load_time_ms", "schemas"],
 ];
 const LABELS = { mode: "Mode", strategy: "Strategy", limit: "Results", tool_threshold: "Minimum cosine similarity, tools", skill_threshold: "Minimum cosine similarity, skills", server: "Server" };
+const FAILED = "The search failed";
 const SKILLS_SHOWN = 4;
 const FALLBACKS = {
   no_skill_matched: "no skill matched, so all tools were searched", no_skills: "there are no skills, so all tools were searched",
@@ -33,6 +34,7 @@ export function make({ options, remember }) {
   let answers = []; // of A and of B
   let asked = "";
   let judged = { right: [], wrong: [], none: false, wanted: "any", file: null };
+  let areOffered = false;
   let turn = 0;
 
   query.addEventListener("input", () => keep());
@@ -84,6 +86,7 @@ export function make({ options, remember }) {
   async function offerModes() {
     const { modes } = await act("health/state");
     settings.forEach((setting, place) => setting.offer(modes, (place ? kept.b : kept.a)?.mode));
+    areOffered = true;
   }
   offerModes().catch(() => {}); // a service that is away says so at the first search
 
@@ -123,11 +126,13 @@ export function make({ options, remember }) {
         act("search/judged", { query: request })]);
       if (mine !== turn) return undefined;
       [answers, asked] = [found, request];
+      solved(FAILED);
+      if (!areOffered) offerModes().catch(() => {});
       setJudged(file);
       draw();
     } catch (error) {
       fill(status, asked ? `Below is still what was found for “${asked}”.` : "");
-      showProblem(error, "The search failed", run);
+      showProblem(error, FAILED, run);
     }
     return undefined;
   }

@@ -3,7 +3,7 @@ import { act, events } from "./calls.js";
 import { fill, h, later, plural, select, when } from "./dom.js";
 import { makeImport } from "./import_panel.js";
 import { List, Split } from "./list.js";
-import { say, showProblem } from "./notices.js";
+import { notRead, say, showProblem, solved } from "./notices.js";
 import { Selection } from "./selection.js";
 
 const STATES = [["", "all states"], ["on", "on"], ["off", "off"], ["unregistered", "not registered"], ["failing", "failing"], ["waiting", "changes wait"], ["today", "changed today"]];
@@ -13,6 +13,7 @@ const HEALTH = {
   failed: ["no", "failed", "It could not be asked for its tools."], left_out: ["so", "left out", "It is not asked, since only people can log in there."],
 };
 const isToday = (text) => Boolean(text) && new Date(text).toDateString() === new Date().toDateString();
+const UNREAD = "The servers cannot be read";
 const SORTS = {
   "": (a, b) => a.name.localeCompare(b.name),
   changed: (a, b) => (b.changed_at ?? "").localeCompare(a.changed_at ?? "") || a.name.localeCompare(b.name),
@@ -99,7 +100,7 @@ export function make({ options, remember }) {
     const fits = FITS[state.value] ?? (() => true);
     const found = rows.filter((one) => fits(one) && words.every((word) => one.text.includes(word))).sort(SORTS[order.value] ?? SORTS[""]);
     list.show(found, rows.length ? "No server matches: clear the filter (/, then Esc), or choose all states." : undefined, how);
-    fill(count, found.length === rows.length ? plural(rows.length, "server") : `${found.length.toLocaleString("en")} of ${plural(rows.length, "server")}`,
+    fill(count, list.unread && !rows.length ? "" : found.length === rows.length ? plural(rows.length, "server") : `${found.length.toLocaleString("en")} of ${plural(rows.length, "server")}`,
       reading ? `, reading tools: ${reading.done.toLocaleString("en")} of ${(reading.total ?? 0).toLocaleString("en")}` : "", !countsAll && ", not all changes counted");
     ticked.mark();
     keep();
@@ -118,13 +119,16 @@ export function make({ options, remember }) {
           rows = found.rows.map((one) => ({ ...one, text: textOf(one) }));
         }
         list.isPartial = reading !== null;
+        list.unread = reading ? "Reading …" : null;
         filter();
         if (!reading || !wanted) settle();
       }
+      solved(UNREAD);
     } catch (error) {
       if (mine !== turn) return;
+      if (!rows.length) list.unread = notRead(error);
       filter();
-      showProblem(error, "The servers cannot be read", load);
+      showProblem(error, UNREAD, load);
     }
   }
 

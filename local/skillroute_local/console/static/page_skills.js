@@ -3,11 +3,13 @@ import { act } from "./calls.js";
 import { bar, field, fill, h, later, plural, refuse, select, when } from "./dom.js";
 import { editorDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
-import { say, showProblem } from "./notices.js";
+import { notRead, say, showProblem, solved } from "./notices.js";
 import { Selection, showFailed } from "./selection.js";
 import { forgetSkills } from "./skill_choice.js";
 import { mergeInto, skillEditor, unsavedSkill } from "./skill_editor.js";
 
+const UNREAD = "Skills cannot be read";
+const HIDDEN = "The skill cannot be shown";
 const ORDERS = [["name", "by name"], ["most", "most tools first"], ["fewest", "fewest tools first"], ["lately", "recently changed first"]];
 const COMPARE = {
   name: (a, b) => a.name.localeCompare(b.name), most: (a, b) => b.tool_count - a.tool_count,
@@ -54,20 +56,24 @@ export function make({ options, remember }) {
       && (!state.value || (state.value === "empty" ? skill.tool_count === 0 : skill.is_active === (state.value === "on"))));
     rows.sort(COMPARE[order.value]);
     list.show(rows, skills.length ? "No skill matches the filter." : undefined, how);
-    fill(count, rows.length === skills.length ? plural(rows.length, "skill") : `${rows.length} of ${plural(skills.length, "skill")}`);
+    fill(count, list.unread ? "" : rows.length === skills.length ? plural(rows.length, "skill") : `${rows.length} of ${plural(skills.length, "skill")}`);
     selection.mark();
   }
 
   async function load() {
     try {
       skills = await act("skills/skills");
+      list.unread = null;
+      solved(UNREAD);
       filter();
       const wanted = options.get("skill");
       if (list.chosenKey !== undefined) { if (list.current) show(list.chosenKey); }
       else if (wanted) reach(wanted);
       else list.choose(0);
     } catch (error) {
-      showProblem(error, "Skills cannot be read", load);
+      if (!skills.length) list.unread = notRead(error);
+      filter();
+      showProblem(error, UNREAD, load);
     }
   }
 
@@ -87,9 +93,12 @@ export function make({ options, remember }) {
     remember("skills", { skill: id });
     try {
       const found = await act("skills/skill", { skill_id: id });
-      if (mine === opened && list.shows(id)) draw(found);
+      if (mine !== opened) return;
+      solved(HIDDEN);
+      if (list.shows(id)) draw(found);
     } catch (error) {
-      showProblem(error, "The skill cannot be shown", () => show(id));
+      split.unread(id, notRead(error));
+      showProblem(error, HIDDEN, () => show(id));
     }
   }
 

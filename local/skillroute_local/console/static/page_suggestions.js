@@ -3,10 +3,11 @@ import { act, Problem } from "./calls.js";
 import { field, fill, h, plural, refuse, when } from "./dom.js";
 import { draft, dropDraft, editorDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
-import { say, showProblem } from "./notices.js";
+import { notRead, say, showProblem, solved } from "./notices.js";
 import { Selection, showFailed } from "./selection.js";
 import { forgetSkills, skillInput, skills } from "./skill_choice.js";
 
+const UNREAD = "Suggestions cannot be read";
 const UNDO_MS = 6000;
 const DOING = { approve: "Approving", reject: "Rejecting", merge: "Merging" }; // not sent, nothing is known yet
 const DONE = { approve: "Approved", reject: "Rejected", merge: "Merged" };
@@ -56,7 +57,7 @@ export function make({ options, remember }) {
     const rows = groups.filter((group) => !decided.has(keyOf(group)) && words.every((word) => text(group).includes(word)));
     list.show(rows, words.length && groups.length ? "No suggestion matches the filter: press Esc and clear it." : undefined, how);
     const all = rows.reduce((sum, group) => sum + group.count, 0);
-    fill(count, `${plural(rows.length, "name")}, ${plural(all, "suggestion")}`);
+    fill(count, !list.unread && `${plural(rows.length, "name")}, ${plural(all, "suggestion")}`);
     undoButton.disabled = waiting.length === 0;
     selection.mark();
   }
@@ -65,13 +66,17 @@ export function make({ options, remember }) {
     evidence.clear();
     try {
       groups = await act("suggestions/groups");
+      list.unread = null;
+      solved(UNREAD);
       filter();
       const wanted = options.get("open");
       if (list.current) show(list.current); // what speaks for it is read again
       else if (!(wanted && list.chooseKey(wanted))) list.choose(0);
       if (!list.rows.length) split.show(h("p", { class: "empty" }, "Decided suggestions are listed by `skillroute suggestions list --status approved`."));
     } catch (error) {
-      showProblem(error, "Suggestions cannot be read", load);
+      if (!groups.length) list.unread = notRead(error);
+      filter();
+      showProblem(error, UNREAD, load);
     }
   }
 
@@ -83,6 +88,7 @@ export function make({ options, remember }) {
   async function read(group, fillIn) {
     loading?.abort();
     const mine = (loading = new AbortController());
+    const hidden = `The evidence for ${group.name} cannot be read`;
     try {
       if (!evidence.has(keyOf(group))) {
         // Who holds a key down passes many by: only where they stop is anything read.
@@ -90,9 +96,10 @@ export function make({ options, remember }) {
         if (mine.signal.aborted) return;
         evidence.set(keyOf(group), await act("suggestions/evidence", { group }, { signal: mine.signal }));
       }
+      solved(hidden);
       fillIn(evidence.get(keyOf(group)));
     } catch (error) {
-      showProblem(error, `The evidence for ${group.name} cannot be read`, () => read(group, fillIn));
+      showProblem(error, hidden, () => read(group, fillIn));
     }
   }
 
@@ -230,7 +237,7 @@ export function make({ options, remember }) {
     // What the list had is decided on; a suggestion of a name that came later waits for another look.
     const { done, failed } = await selection.each(rows, (group) => act("suggestions/ids", { group, until: group.last_created_at }), "Reading");
     showFailed(failed, `${plural(failed.length, "name")} not decided`, (group) => group.name, () => decideSeveral(action));
-    if (!element.isConnected) return;
+    if (!element.isConnected) return void say("Nothing was decided: the page was left before all suggestions were read.", { forMs: 12000 });
     const batch = done.map(({ row, answer }) => ({ group: row, where: "", decision: { action, ids: answer } })).filter(({ decision }) => decision.ids.length);
     const left = all.length - rows.length;
     const leftSays = left ? ` ${plural(left, "name")} stay${left === 1 ? "s" : ""}: changed and not saved, or the id is taken.` : "";
