@@ -201,7 +201,7 @@ function cards(list, wanted) {
 }
 
 function table(names, rows) {
-  return h("div", { class: "wide-table" }, h("table", {},
+  return h("div", { class: "wide-table", tabindex: "0", role: "group", "aria-label": "Last changes, as a table" }, h("table", {},
     h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
 }
