@@ -158,9 +158,9 @@ def _catalogues() -> list[dict[str, Any]]:
 def plant_judged(server: Server) -> None:
     """Write the examples' judged requests as those of the console."""
     path = Path(__file__).parents[2] / "examples" / "queries.jsonl"
-    (server.home.path / "requests.jsonl").write_text(
-        "".join(path.read_text("utf-8").splitlines(keepends=True)[:40]), "utf-8"
-    )
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()[:40]]
+    lines = [json.dumps({"query": row["query"], "needs": [row["relevant"]]}) + "\n" for row in rows]
+    (server.home.path / "requests.jsonl").write_text("".join(lines), "utf-8")
 
 
 def plant_history(server: Server) -> None:
