@@ -75,6 +75,7 @@ def test_ten_of_one_reason_are_tried_again_with_one_click(failed: Console, axe: 
     assert grave(failed, axe) == []
     assert cells(failed, "classify")[1:] == ["0", "–", "–", "–", "12", "–"]
     page.get_by_role("heading", name=f"10 × {AWAY}").wait_for()  # the more frequent one, as text
+    page.get_by_text("Read the reasons below, remove their cause").wait_for()  # no terminal is needed
     page.get_by_role("button", name="Try these 10 again").click()
 
     page.get_by_text("10 tried again. It cannot be undone").wait_for()

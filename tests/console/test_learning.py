@@ -13,7 +13,7 @@ def test_what_is_live_is_shown_with_what_it_changed_and_is_switched(console: Con
     console.open("learning")
     console.page.get_by_text("Searches go by state 2 of ").wait_for()
     console.page.get_by_text("compared with nothing learned").wait_for()
-    row = console.page.locator("tr:has(> td:text-is('nDCG@5'))")
+    row = console.page.locator("tr:has(> td > div:text-is('nDCG@5'))")
     assert row.locator("td").all_inner_texts() == ["nDCG@5", "0.741", "0.784", "+0.043", "+0.014 to +0.086"]
 
     console.page.get_by_role("button", name="Use this one: state 1").click()

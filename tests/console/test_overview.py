@@ -82,7 +82,7 @@ def test_the_figures_are_of_the_range_and_lead_to_their_lists(overview: Console)
     leads = {
         "Searches a minute": "Log", "Time of a search": "Health", "Found nothing": "Unanswered", "Degraded": "Health",
         "Work given up": "Health", "Changed definitions": "Changes", "Suggested skills": "Suggestions",
-        "Tools": "Catalogue", "Skills": "Skills",
+        "Tools": "Catalogue", "Skills": "Skills", "Servers": "Servers",
     }  # fmt: skip
     for label, title in leads.items():
         page.locator("a.figure").filter(has=page.locator(f".figure-label:text-is('{label}')")).click()
@@ -91,6 +91,15 @@ def test_the_figures_are_of_the_range_and_lead_to_their_lists(overview: Console)
         page.get_by_role("heading", level=1, name="Overview").wait_for()
         page.locator(".chart canvas").first.wait_for()
     assert overview.complaints == []
+
+
+def test_what_waits_comes_first_and_what_nothing_waits_of_last(overview: Console) -> None:
+    page = overview.page
+    page.locator(".figure-label", has_text="Suggested skills").wait_for()
+    assert page.locator(".overview > h2").all_inner_texts() == ["What waits", "Searches", "Catalogue", "Last changes"]
+    waits = page.locator(".cards").first.locator(".figure-about").all_inner_texts()
+    assert "none waits" in waits
+    assert waits == sorted(waits, key=lambda text: text == "none waits")
 
 
 def test_the_range_stands_in_the_address_and_is_chosen_by_keys(overview: Console) -> None:
@@ -161,7 +170,10 @@ def test_an_empty_catalogue_says_the_first_step(opened: Callable[..., Console], 
         console = opened(server)
         console.open("overview")
         console.page.get_by_text("The catalogue is empty").wait_for()
-        console.page.get_by_text("skillroute import").wait_for()
+        console.page.get_by_role("link", name="import a file or an address").click()
+        console.page.get_by_role("button", name="Show what would change").wait_for()
+        console.page.go_back()
+        console.page.get_by_text("The catalogue is empty").wait_for()
         assert console.complaints == []
         server.put({"server": "shed", "name": "oil_hinges", "description": "Oils the hinges of the door."})
         console.page.locator("h1").click()

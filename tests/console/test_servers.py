@@ -273,7 +273,7 @@ def test_a_file_that_is_dropped_is_taken_and_one_that_is_too_large_is_not(consol
     }"""
     console.page.evaluate(drop, 1000)
     console.page.get_by_text("dropped.json, 1 KB").wait_for()
-    console.page.get_by_role("button", name="Take away dropped.json").click()
+    console.page.get_by_role("button", name="Remove dropped.json").click()
     console.page.evaluate(drop, 21 * 1024 * 1024)
     console.page.get_by_text("it has 21 MB, and this page takes 20").wait_for()
     assert console.page.get_by_text("dropped.json, 21").count() == 0

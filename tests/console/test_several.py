@@ -98,6 +98,9 @@ def test_several_suggestions_are_decided_and_taken_back_together(console: Consol
     console.page.keyboard.type("gk")  # what waits to be undone is sent
     console.page.get_by_role("heading", level=1, name="Skills").wait_for()
     eventually(lambda: not {"Organ tuning", "Tap dancing"} & names_waiting(console.server), "both are decided")
+    console.page.keyboard.type("gu")
+    console.row("Clock repair").wait_for()
+    assert console.page.get_by_text("selected").count() == 0  # what was decided is selected no longer
     assert console.complaints == []
 
 

@@ -42,12 +42,19 @@ class Chosen(BaseModel):
     key: str
 
 
+def _failed(queue: dict[str, Any]) -> dict[str, Any]:
+    """Return whether work was given up; the reasons are on the page, where the command line has a command for them."""
+    state = asdict(failed_state(queue))
+    helps = state["help"] and state["help"].replace("the reasons (`skillroute dlq list`)", "the reasons below")
+    return state | {"help": helps}
+
+
 def read_queues(parts: Parts) -> dict[str, Any]:
     """Return the counts and states of all queues, how many texts were refused, and what is wrong."""
     from skillroute.core.documents.refused import RefusedTexts  # noqa: PLC0415 (loaded by who opens the page)
 
     counts = counts_of(work_in(parts.database), messages_in(parts.queue) if parts.queue else None)
-    shown = [queue | {"state": asdict(queue_state(queue)), "failed": asdict(failed_state(queue))} for queue in counts]
+    shown = [queue | {"state": asdict(queue_state(queue)), "failed": _failed(queue)} for queue in counts]
     refused = RefusedTexts(parts.database).count()
     return {"queues": shown, "refused_in_all": refused, "findings": list(_findings(shown, refused))}
 

@@ -23,6 +23,7 @@ from skillroute_local.importing.compare import Change
 from skillroute_local.importing.pruning import Pruning
 from skillroute_local.importing.report import ImportReport
 from skillroute_local.importing.run import Import
+from skillroute_local.importing.values import SAYS_WHOSE
 from skillroute_local.importing.wanted import Wanted
 from skillroute_local.importing.watch import Watched
 
@@ -178,10 +179,15 @@ def _report(report: ImportReport) -> Event:
     return {
         "counts": _counts(report),
         "tools": dict(report.tools),
-        **{name: found[:SHOWN] for name, found in lines.items()},
+        **{name: [_of_the_page(line) for line in found[:SHOWN]] for name, found in lines.items()},
         "more_lines": {name: len(found) - SHOWN for name, found in lines.items() if len(found) > SHOWN},
         "waiting_for_model": report.waiting_for_model,
     }
+
+
+def _of_the_page(line: str) -> str:
+    """Return a line of a report with the field of the page where the importers name their option."""
+    return line.replace(SAYS_WHOSE, "enter its name in the field Server, and compare again")
 
 
 def _counts(report: ImportReport) -> dict[str, dict[str, int]]:

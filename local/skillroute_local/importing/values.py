@@ -44,14 +44,17 @@ def size_of(value: Any) -> int:
         return 0
 
 
+SAYS_WHOSE = "--server NAME says whose"
+"""Ends the note about items that no server is named for."""
+
+
 def no_server(rows: Sequence[Row]) -> list[str]:
     """Return what to tell of items that no server is named for, nothing where there are none."""
     count = sum(not row.value.get("server") for row in rows)
     if not count:
         return []
     have, are = ("item has", "is") if count == 1 else ("items have", "are")
-    whose = "--server NAME says whose"
-    return [f"{count} {have} no server, and {are} of none in lists, switches and the registry: {whose}"]
+    return [f"{count} {have} no server, and {are} of none in lists, switches and the registry: {SAYS_WHOSE}"]
 
 
 def with_server(value: dict[str, Any], server: str | None) -> dict[str, Any]:

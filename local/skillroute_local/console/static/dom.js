@@ -33,10 +33,10 @@ export function fill(element, ...children) {
 export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 /** A moment as people read it, with the exact one as its title. */
-export function when(text) {
+export function when(text, { seconds = false } = {}) {
   if (!text) return "";
   const at = new Date(text);
-  const shown = at.toISOString().slice(0, 16).replace("T", " ");
+  const shown = at.toISOString().slice(0, seconds ? 19 : 16).replace("T", " ");
   return h("time", { datetime: text, title: text }, shown);
 }
 

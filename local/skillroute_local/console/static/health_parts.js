@@ -17,7 +17,7 @@ export function table(label, columns, rows) {
     return h(isHead ? "th" : "td", { role: isHead ? "rowheader" : "cell", scope: isHead ? "row" : null, class: num ? "num" : null, "data-label": name }, h("div", {}, content));
   };
   return h("table", { class: "health-table", role: "table", "aria-label": label },
-    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, named.map(({ name, num }) => h("th", { role: "columnheader", scope: "col", class: num ? "num" : null }, name)))),
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, named.map(({ name, num }) => (name ? h("th", { role: "columnheader", scope: "col", class: num ? "num" : null }, name) : h("td", { role: "cell" }))))),
     h("tbody", { role: "rowgroup" }, rows.map((row) => h("tr", { role: "row" }, row.map(cell)))));
 }
 

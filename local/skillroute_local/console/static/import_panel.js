@@ -60,7 +60,8 @@ export function makeImport({ done, leave }) {
     register.checked = state.register;
     prune.value = state.prune;
     fill(file, state.file && [h("span", { class: "chip first" }, `${state.file.name}, ${size(state.file.size)}`), " ",
-      h("button", { type: "button", disabled: isBusy, "aria-label": `Take away ${state.file.name}`, onclick: () => { chooseFile(null); chooser.focus(); } }, "Take away")]);
+      h("button", { type: "button", disabled: isBusy, "aria-label": `Remove ${state.file.name}`, onclick: () => { chooseFile(null); chooser.focus(); } }, "Remove")]);
+    zone.classList.toggle("has-file", Boolean(state.file));
     drawProgress(hadFocus);
     drawResult();
   }

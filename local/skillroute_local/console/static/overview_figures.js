@@ -5,7 +5,7 @@ const count = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 }
 /** The kinds of the catalogue: name, words, and the page that lists them, where there is one. */
 export const KINDS = [
   ["tool", "Tools", "#/catalogue"], ["prompt", "Prompts", "#/catalogue"], ["resource", "Resources", "#/catalogue"],
-  ["skills", "Skills", "#/skills"], ["servers", "Servers", "#/catalogue?show=servers"], ["agents", "Agents", null],
+  ["skills", "Skills", "#/skills"], ["servers", "Servers", "#/servers"], ["agents", "Agents", null],
   ["agent_skills", "Agent Skills", null], ["messages", "Messages", null],
 ];
 
@@ -14,11 +14,8 @@ const unknown = (label, about, href) => ({ label, value: "–", about, href });
 const failedIf = (number) => (number > 0 ? ["no", "failed"] : null);
 const lastOf = (values) => values.findLast((value) => value !== null) ?? null;
 
-/** Return the cards, from what is there now and the series of a range, which may be null. */
-export function figuresOf(now, series, range) {
-  const counted = series ? ofRange(series, range) : ofProcess(now.health);
-  return [...counted, ...waiting(now)];
-}
+/** Return the cards of searches, from what is there now and the series of a range, which may be null. */
+export const figuresOf = (now, series, range) => (series ? ofRange(series, range) : ofProcess(now.health));
 
 function ofRange(series, range) {
   const known = series.rate.filter((value) => value !== null);
@@ -65,22 +62,24 @@ function times(half, most, about) {
 
 function share(label, some, all, about, href, state) {
   if (all <= 0) return unknown(label, "no search", href);
-  const value = `${count(Math.round((1000 * some) / all) / 10)} %`;
+  const value = some > 0 && some / all < 0.0005 ? "< 0.1 %" : `${count(Math.round((1000 * some) / all) / 10)} %`;
   return { label, value, about: `${count(some)} of ${count(all)}, ${about}`, href, state: some > 0 ? state : null };
 }
 
-function waiting({ health, changed, suggested, waiting: queues }) {
+/** Return the cards of what waits for a person or for the machine: what failed first, what nothing waits of last. */
+export function waitingOf({ health, changed, suggested, waiting: queues }) {
   const card = (label, value, href, state, hidden) => {
     if (value === null || value === undefined) return unknown(label, hidden, href);
     return { label, value: count(value), href, state: value > 0 ? state : null, about: value > 0 ? "" : "none waits" };
   };
   const needsParts = "needs the database: see the page Health";
+  const urgency = ({ state, value }) => (state ? (state[0] === "no" ? 0 : 1) : value === "–" ? 3 : 2);
   return [
-    card("Waiting for classification", queues?.classify, "#/health?at=queues", ["so", "waits"], needsParts),
-    card("Work in queues", queues?.queued, "#/health?at=queues", ["so", "waits"], needsParts),
     card("Work given up", queues?.dead, "#/health?at=failed", ["no", "failed"], needsParts),
-    card("Changes not yet indexed", health.index_lag, "#/health?at=index", ["so", "waits"], "shown to scope admin"),
     card("Changed definitions", changed, "#/changes", ["so", "to be decided"], "shown to scope catalog"),
     card("Suggested skills", suggested, "#/suggestions", ["so", "to be decided"], "shown to scope skills"),
-  ];
+    card("Waiting for classification", queues?.classify, "#/health?at=queues", ["so", "waits"], needsParts),
+    card("Work in queues", queues?.queued, "#/health?at=queues", ["so", "waits"], needsParts),
+    card("Changes not yet indexed", health.index_lag, "#/health?at=index", ["so", "waits"], "shown to scope admin"),
+  ].sort((a, b) => urgency(a) - urgency(b));
 }

@@ -109,7 +109,7 @@ export function make({ options }) {
     redraw(nothing, [missed, page], () => missed > 0 && h("a", { href: `#/${page}` }, `${plural(missed, "request")} found nothing`));
     sectionOf("counts").hidden = !health.counts;
     redraw(places.counts, health.counts, () => health.counts && table("Counted since the process started", [{ name: "What", isHead: true }, { name: "Count", num: true }],
-      Object.entries(health.counts).sort(([a], [b]) => a.localeCompare(b)).map(([name, value]) => [name.replace(/(?<=[a-z])(?=[A-Z])/g, " "), number(value)])));
+      Object.entries(health.counts).sort(([a], [b]) => a.localeCompare(b)).map(([name, value]) => [name[0] + name.slice(1).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`), number(value)])));
   }
 
   function drawMachine() {

@@ -1,6 +1,7 @@
 // Learning: what was learned from use and which state is live, and judged requests to review.
 import { act } from "./calls.js";
 import { fill, h, plural, when } from "./dom.js";
+import { table as stacked } from "./health_parts.js";
 import { say, sayNotRead, showProblem, solved } from "./notices.js";
 
 const RECEIPTS = { on: "Receipts are kept", "without-texts": "Receipts are kept without texts", off: "Receipts are not kept" };
@@ -10,10 +11,7 @@ const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3
 const toolOf = (tool) => h("a", { href: `#/catalogue?tool=${tool.tool_id ?? tool.id}` }, titleOf(tool));
 const numbers = new Set(["Searches", "Callers", "Share", "Requests", "Tools", "Outcomes", "Before", "After", "Change"]);
 
-function table(names, rows) {
-  return h("table", {}, h("thead", {}, h("tr", {}, names.map((name) => h(name ? "th" : "td", { class: numbers.has(name) ? "num" : null }, name)))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((value, at) => h("td", { class: numbers.has(names[at]) ? "num" : null }, value))))));
-}
+const table = (label, names, rows) => stacked(label, names.map((name) => ({ name, num: numbers.has(name) })), rows);
 
 export function make() {
   const state = h("div", {});
@@ -67,7 +65,7 @@ export function make() {
       live?.compared_with_none && [h("h2", {}, "What it changed"), compared(live)],
       h("h2", {}, "States"),
       states.length === 0 ? h("p", { class: "muted" }, "Nothing was learned yet: outcomes of searches are needed (", h("code", {}, "skillroute learn"), " learns now).")
-        : table(["State", "Learned", "Requests", "Tools", "Outcomes", "Reason", ""], states.map(stateRow)));
+        : table("States", ["State", "Learned", "Requests", "Tools", "Outcomes", "Reason", ""], states.map(stateRow)));
     fill(learned);
     if (live) showLearned(live);
   }
@@ -84,7 +82,7 @@ export function make() {
 
   function compared({ compared_with_none: found, held_out: searches }) {
     return [h("p", { class: "muted" }, `Measured on ${searches.toLocaleString("en")} later searches, compared with nothing learned.`),
-      table(["Measure", "Before", "After", "Change", "95 % interval"], Object.entries(found.before).map(([name, before]) => {
+      table("What it changed", ["Measure", "Before", "After", "Change", "95 % interval"], Object.entries(found.before).map(([name, before]) => {
         const { mean, low, high } = found.differences[name];
         return [MEASURES[name] ?? name, before.toFixed(3), found.after[name].toFixed(3), signed(mean), `${signed(low)} to ${signed(high)}`];
       }))];
@@ -110,7 +108,7 @@ export function make() {
   function drawLearned(one, rows) {
     fill(learned, h("h2", {}, `What state ${one.id} has learned`),
       rows.length === 0 ? h("p", { class: "muted" }, "Nothing, or all of it was forgotten.")
-        : table(["Tool", "Words", "Searches", "Callers", "Share", ""], rows.map((row, at) => [toolOf(row), row.words.join(", ") || h("span", { class: "muted" }, "none in three or more"),
+        : table(`What state ${one.id} has learned`, ["Tool", "Words", "Searches", "Callers", "Share", ""], rows.map((row, at) => [toolOf(row), row.words.join(", ") || h("span", { class: "muted" }, "none in three or more"),
           row.searches, row.callers, row.share.toFixed(2), rows[at - 1]?.tool_id === row.tool_id ? "" : forgetting(one, row)])),
       rows.length < one.requests && h("p", { class: "muted" }, `and ${one.requests - rows.length} more: \`skillroute learn show ${one.id} --all\` lists them`));
   }
@@ -140,7 +138,7 @@ export function make() {
     fill(judged, h("h2", {}, "Judged requests from use"),
       h("p", { class: "muted" }, "What was called was not always right. Accepted requests go into ", h("code", {}, name), ", which evaluations read; rejected ones are not shown again, unless use judges otherwise."),
       rows.length === 0 ? h("p", { class: "muted" }, "None is waiting to be looked at.")
-        : table(["Request", "Right tools", "Searches", ""], rows.map((row) => judgedRow(row, rows, name))));
+        : table("Judged requests from use", ["Request", "Right tools", "Searches", ""], rows.map((row) => judgedRow(row, rows, name))));
   }
 
   function judgedRow(row, rows, name) {

@@ -1,6 +1,7 @@
 // Log: who searched, called and changed what; the latest first, and what comes.
 import { act } from "./calls.js";
 import { field, fill, h, later, plural, select, when } from "./dom.js";
+import { table } from "./health_parts.js";
 import { notRead, showProblem, solved } from "./notices.js";
 
 const UNREAD = "The log cannot be read";
@@ -24,8 +25,8 @@ export function make() {
   const reload = h("button", { type: "button", "data-first": true, onclick: load }, "Reload ", h("kbd", {}, "r"));
   const shown = h("div", {});
   const element = h("div", { class: "scroll stack", tabindex: "-1" },
-    h("div", { class: "actions" }, field("Kind", kind), field("Outcome", outcome), field("Actor", actor),
-      h("label", {}, follow, " Follow"), reload), shown);
+    h("div", { class: "actions log-bar" }, field("Kind", kind), field("Outcome", outcome), field("Actor", actor),
+      h("label", { class: "inline" }, follow, " Follow"), reload), shown);
 
   const asked = () => Object.fromEntries(Object.entries({ kind: kind.value, outcome: outcome.value, actor: actor.value.trim() }).filter(([, value]) => value));
 
@@ -88,14 +89,13 @@ export function make() {
       return;
     }
     fill(shown, h("p", { class: "muted", role: "status" }, plural(rows.length, "event")),
-      h("table", {}, h("thead", {}, h("tr", {}, NAMES.map((name) => h("th", { class: name === "ms" ? "num" : null }, name)))),
-        h("tbody", {}, rows.map(line))));
+      table("Events", NAMES.map((name) => ({ name, num: name === "ms" })), rows.map(line)));
   }
 
-  const line = (row) => h("tr", {}, h("td", {}, when(row.at)), h("td", {}, row.kind),
-    h("td", {}, h("span", { class: `state ${STATES[row.outcome]}` }, row.outcome), row.code && ` ${row.code}`),
-    h("td", {}, row.actor ?? row.agent ?? ""), h("td", {}, row.what),
-    h("td", {}, Object.entries(row.targets).map(([of, id]) => `${of} ${id}`).join(", ")), h("td", { class: "num" }, row.took_ms.toFixed(1)));
+  const line = (row) => [when(row.at, { seconds: true }), row.kind,
+    [h("span", { class: `state ${STATES[row.outcome]}` }, row.outcome), row.code && ` ${row.code}`],
+    row.actor ?? row.agent ?? "", row.what,
+    Object.entries(row.targets).map(([of, id]) => `${of} ${id}`).join(", "), row.took_ms.toFixed(1)];
 
   return {
     element,

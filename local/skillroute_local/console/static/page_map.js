@@ -4,7 +4,7 @@ import { hueOf, skillChip } from "./colours.js";
 import { fill, h, later, plural, select, when } from "./dom.js";
 import { List } from "./list.js";
 import { selection, selectionPanel } from "./map_selection.js";
-import { notRead, showProblem, solved } from "./notices.js";
+import { notRead, say, showProblem, solved } from "./notices.js";
 import { DIAMOND, DIM, DISC, OUT, PLAIN, RING, Scatter } from "./scatter.js";
 
 const BARE = "bare"; // in the address, for tools without a skill
@@ -205,6 +205,7 @@ export function make({ options, remember }) {
     if (!adds) selection.clear();
     for (const point of points) if (point.shape !== DIAMOND) selection.add(point.id);
     isOnly = selection.size > 0;
+    if (!points.length) say("No tool that is brought out is within the line: the pale ones are not selected.");
     filter();
   }
 

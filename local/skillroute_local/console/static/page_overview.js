@@ -3,7 +3,7 @@ import { act } from "./calls.js";
 import { Chart } from "./chart.js";
 import { fill, h, redraw, when } from "./dom.js";
 import { sayNotRead, showProblem, solved } from "./notices.js";
-import { figuresOf, KINDS } from "./overview_figures.js";
+import { figuresOf, KINDS, waitingOf } from "./overview_figures.js";
 
 const EVERY_MS = 15_000;
 const CATALOGUE_EACH = 4; // of the rounds
@@ -40,6 +40,7 @@ export function make({ options, remember }) {
   const failed = new Set();
   const status = h("p", { role: "status" });
   const read = h("p", { class: "muted" });
+  const waiting = h("ul", { class: "plain cards" });
   const figures = h("ul", { class: "plain cards" });
   const why = h("div", {});
   const first = h("div", {});
@@ -50,10 +51,10 @@ export function make({ options, remember }) {
   const buttons = Object.entries(RANGES).map(([name, title]) =>
     h("button", { type: "button", "data-range": name, onclick: () => choose(name) }, title));
   const element = h("div", { class: "scroll stack overview", tabindex: "-1" },
-    status, first, figures,
-    h("div", { class: "actions", role: "group", "aria-label": "Range" },
+    status, first, h("h2", {}, "What waits"), waiting,
+    h("h2", {}, "Searches"), h("div", { class: "actions", role: "group", "aria-label": "Range" },
       buttons, h("span", { class: "muted" }, "Times are UTC.")),
-    why, graphs,
+    figures, why, graphs,
     h("h2", {}, "Catalogue"), kinds, h("h2", {}, "Last changes"), latest, read);
 
   /** Read one part of the page; while it fails the other parts go on, and the error stands there once. */
@@ -131,7 +132,9 @@ export function make({ options, remember }) {
       graphs.hidden = !found.series;
       if (found.series) for (const chart of charts) chart.show(shares(found.series), found.step_s);
     }
-    if (now) cards(figures, figuresOf(now, found?.series ?? null, RANGES[range]));
+    if (!now) return;
+    cards(waiting, waitingOf(now));
+    cards(figures, figuresOf(now, found?.series ?? null, RANGES[range]));
   }
 
   function drawCatalogue(counts) {
@@ -141,9 +144,9 @@ export function make({ options, remember }) {
     const page = document.querySelector('#pages a[data-id="servers"]');
     redraw(first, [isEmpty, page !== null], () => isEmpty && h("div", { class: "empty" },
       h("p", {}, "The catalogue is empty: searches find nothing yet."),
-      h("p", {}, "First take in the tools of your MCP servers: ", h("code", {}, "skillroute import mcp.json"),
-        " reads the settings of your agent",
-        page && [", or add a server on the page ", h("a", { href: "#/servers" }, "Servers")], ".")));
+      h("p", {}, "First take in the tools of your MCP servers: ",
+        page && [h("a", { href: "#/servers?view=import" }, "import a file or an address"), " on the page Servers. Servers that are programs, "],
+        h("code", {}, "skillroute import mcp.json"), page ? " starts and asks, in a terminal." : " reads the settings of your agent.")));
   }
 
   function drawLatest({ events, items, may_read: mayRead }) {

@@ -5,7 +5,7 @@ import { draft, dropDraft, editorDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { notRead, say, showProblem, solved } from "./notices.js";
 import { Selection, showFailed } from "./selection.js";
-import { forgetSkills, skillInput, skills } from "./skill_choice.js";
+import { SOURCES, forgetSkills, skillInput, skills } from "./skill_choice.js";
 
 const UNREAD = "Suggestions cannot be read";
 const UNDO_MS = 6000;
@@ -122,7 +122,7 @@ export function make({ options, remember }) {
     split.show(
       h("h2", {}, group.name),
       h("p", { class: "muted" }, isNew(group) ? "A new skill, " : `A description of ${group.skill_id}, `,
-        `suggested ${group.count === 1 ? "once" : `${group.count} times`} by ${group.sources.join(", ").replaceAll("_", " ")}, last `, when(group.last_created_at)),
+        `suggested ${group.count === 1 ? "once" : `${group.count} times`} by ${group.sources.map((source) => SOURCES[source] ?? source.replaceAll("_", " ")).join(", ")}, last `, when(group.last_created_at)),
       isNew(group) && group.skill_exists && h("p", { class: "note" },
         `There is a skill ${group.skill_id} already: merge into it, or give the new one another id.`),
       form.element,
@@ -148,7 +148,7 @@ export function make({ options, remember }) {
       Object.entries(inputs).map(([name, input]) => [name, input.value.trim()]).filter(([name, value]) => value !== names[name]));
     return {
       inputs, before: names,
-      element: h("fieldset", {}, h("legend", {}, `The new skill ${group.name}`),
+      element: h("fieldset", {}, h("legend", { class: "spoken" }, `The new skill ${group.name}`),
         h("div", { class: "fields" }, field("Name", inputs.name), field("Id", inputs.id), field("Domain", inputs.parent_domain)),
         field("Description", inputs.description), field("Keywords, with commas between", inputs.keywords)),
       edits: () => {
@@ -167,7 +167,7 @@ export function make({ options, remember }) {
     const input = h("textarea", { rows: 4 });
     return {
       inputs: { description: input }, before: { description: group.description },
-      element: h("fieldset", {}, h("legend", {}, `A description of ${group.skill_id}`),
+      element: h("fieldset", {}, h("legend", { class: "spoken" }, `A description of ${group.skill_id}`),
         h("h3", {}, "Current description"),
         now,
         field("Suggested description", input)),
@@ -280,6 +280,7 @@ export function make({ options, remember }) {
     clearTimeout(one.timer);
     waiting.splice(waiting.indexOf(one), 1);
     groups = groups.filter((group) => keyOf(group) !== keyOf(one.group));
+    selection.among(groups); // what is sent is selected no longer
     one.silence();
     try {
       const result = await act("suggestions/review", { decision: one.decision }, { last });

@@ -3,6 +3,10 @@ import { act } from "./calls.js";
 import { h, refuse } from "./dom.js";
 import { showProblem } from "./notices.js";
 
+/** Who gave a skill, or suggested one, in words. */
+export const SOURCES = {
+  llm_auto: "a language model", similarity: "similarity", human_manual: "a person", human_override: "a person, over a classifier",
+};
 const GOOD_FOR_MS = 20000;
 let known = null;
 

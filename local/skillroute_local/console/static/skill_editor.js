@@ -87,7 +87,7 @@ export function skillEditor(skill, version, { changed, again, saved = () => {} }
         h("button", { type: "button", onclick: () => { typing.drop(); changed(now); again(now); } }, "Discard my changes"))));
   }
   if (typing.isOld) compare({ skill, version });
-  return h("fieldset", {}, h("legend", {}, `Skill ${skill.id}`), h("div", { class: "fields" }, field("Name", inputs.name), field("Domain", inputs.parent_domain)),
+  return h("fieldset", {}, h("legend", { class: "spoken" }, `Skill ${skill.id}`), h("div", { class: "fields" }, field("Name", inputs.name), field("Domain", inputs.parent_domain)),
     field("Description", inputs.description, "What the skill is for, in plain words: searches match this text."),
     field("Keywords, with commas between", inputs.keywords), field("Typical tools, with commas between", inputs.examples),
     h("p", { class: "actions", id: "skill-save" }, save, reset), kept, conflict);

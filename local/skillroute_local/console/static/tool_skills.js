@@ -4,9 +4,8 @@ import { tinted } from "./colours.js";
 import { bar, fill, h, when } from "./dom.js";
 import { KEPT, draft, dropDraft, editorDraft, keepDraft, unsaved } from "./drafts.js";
 import { say, showProblem } from "./notices.js";
-import { forgetSkills, skillInput } from "./skill_choice.js";
+import { SOURCES, forgetSkills, skillInput } from "./skill_choice.js";
 
-const SOURCES = { llm_auto: "a language model", similarity: "similarity", human_manual: "a person", human_override: "a person, over a classifier" };
 const skillsOf = (id) => `skills-of/${id}`;
 const addingTo = (id) => `skill-to-add/${id}`;
 
