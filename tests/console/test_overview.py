@@ -80,7 +80,7 @@ def test_the_figures_are_of_the_range_and_lead_to_their_lists(overview: Console)
     assert "refused" in card(overview, "Refused")
     assert re.search(r"9\.\d+ · 30\d ms", card(overview, "Time, p50 and p95"))
     leads = {
-        "Searches a minute": "Log", "Time, p50 and p95": "Health", "Found nothing": "Learning", "Degraded": "Health",
+        "Searches a minute": "Log", "Time, p50 and p95": "Health", "Found nothing": "Unanswered", "Degraded": "Health",
         "Work given up": "Health", "Changed definitions": "Changes", "Suggested skills": "Suggestions",
         "Tools": "Catalogue", "Skills": "Skills",
     }  # fmt: skip

@@ -5,7 +5,7 @@ const count = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 }
 /** The kinds of the catalogue: name, words, and the page that lists them, where there is one. */
 export const KINDS = [
   ["tool", "Tools", "#/catalogue"], ["prompt", "Prompts", "#/catalogue"], ["resource", "Resources", "#/catalogue"],
-  ["skills", "Skills", "#/skills"], ["servers", "Servers", "#/catalogue?show=servers"], ["agents", "Agents", null],
+  ["skills", "Skills", "#/skills"], ["servers", "Servers", "#/servers"], ["agents", "Agents", null],
   ["agent_skills", "Agent Skills", null], ["messages", "Messages", null],
 ];
 
@@ -30,7 +30,7 @@ function ofRange(series, range) {
   return [
     { label: "Searches a minute", value: count(lastOf(series.rate)), about: `${count(searches)} ${over}`, href: "#/log" },
     times(lastOf(series.p50), lastOf(series.p95), "the latest"),
-    share("Found nothing", empty, searches, over, "#/learning", null),
+    share("Found nothing", empty, searches, over, "#/missed", null),
     share("Refused", refused, searches + refused, over, "#/log", ["so", "refused"]),
     share("Degraded", degraded, searches, over, "#/health?at=parts", ["so", "degraded"]),
     { label: "Failed searches", value: count(failed), about: over, href: "#/log", state: failedIf(failed) },
@@ -49,7 +49,7 @@ function ofProcess({ counts, latency }) {
   return [
     { label: "Searches", value: count(searches), about: since, href: "#/log" },
     times(total?.p50_ms ?? null, total?.p95_ms ?? null, "of the last searches"),
-    share("Found nothing", counts.SearchEmpty ?? 0, searches, since, "#/learning", null),
+    share("Found nothing", counts.SearchEmpty ?? 0, searches, since, "#/missed", null),
     share("Refused", refused, searches + refused, since, "#/log", ["so", "refused"]),
     share("Degraded", counts.SearchDegraded ?? 0, searches, since, "#/health?at=parts", ["so", "degraded"]),
     { label: "Items written", value: count(sum(names.map((name) => counts[name]))), about: since, href: "#/log" },

@@ -134,12 +134,10 @@ export function make({ options, remember }) {
     cards(kinds, KINDS.map(([name, label, href]) =>
       ({ label, href, value: count(counts[name]), about: counts[name] === null ? "your token may not list them" : "" })));
     const isEmpty = Object.values(counts).every((value) => !value) && counts.tool !== null;
-    const page = document.querySelector('#pages a[data-id="servers"]');
-    redraw(first, [isEmpty, page !== null], () => isEmpty && h("div", { class: "empty" },
+    redraw(first, [isEmpty], () => isEmpty && h("div", { class: "empty" },
       h("p", {}, "The catalogue is empty: searches find nothing yet."),
       h("p", {}, "First take in the tools of your MCP servers: ", h("code", {}, "skillroute import mcp.json"),
-        " reads the settings of your agent",
-        page && [", or add a server on the page ", h("a", { href: "#/servers" }, "Servers")], ".")));
+        " reads the settings of your agent, or import a file or a server on the page ", h("a", { href: "#/servers?view=import" }, "Servers"), ".")));
   }
 
   function drawLatest({ events, items, may_read: mayRead }) {
