@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.console.conftest import NARROW, Console, grave
 from tests.e2e.processes import Up, answered, eventually
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Route
 
 pytestmark = pytest.mark.console
 
@@ -121,3 +126,91 @@ def test_a_letter_that_leads_nowhere_does_nothing_else(console: Console) -> None
     assert console.page.locator("body.going").count() == 0
     assert console.page.get_by_role("dialog").count() == 0
     assert console.page.url.endswith("#/search")
+
+
+def typed_in_palette(console: Console, text: str) -> None:
+    console.page.keyboard.press("Control+k")
+    console.page.keyboard.type(text)
+
+
+def test_the_palette_leads_to_pages_where_names_cannot_be_read_and_keeps_what_was_typed(console: Console) -> None:
+    problem = json.dumps({"detail": "the database is away", "remedy": "Start it."})
+    console.page.route("**/do/palette/tools", lambda route: route.fulfill(status=503, body=problem))
+    console.open("log")
+    typed_in_palette(console, "calendar man")
+    console.page.get_by_text("Tools, skills and servers are not all here: the database is away.").wait_for()
+    assert console.page.get_by_role("combobox", name="Page, tool").input_value() == "calendar man"
+    console.page.get_by_role("option", name="Calendar Management").wait_for()  # what was read before is there
+    console.page.unroute("**/do/palette/tools")
+    console.page.keyboard.press("Escape")
+    console.page.get_by_role("button", name="Try again").click()
+    console.page.keyboard.type("reserve tab")
+    console.page.get_by_role("option", name="reserve_table").wait_for()
+
+
+def test_the_palette_that_is_opened_again_shows_what_is_still_being_read(console: Console) -> None:
+    held: list[Route] = []
+    console.page.route("**/do/palette/tools", lambda route: held.append(route))  # noqa: PLW0108 (Playwright marks it)
+    console.open("log")
+    typed_in_palette(console, "late arrival")
+    eventually(lambda: console.page.title() and held, "the names are asked for")
+    console.page.keyboard.press("Escape")
+    typed_in_palette(console, "late arrival")
+    console.page.get_by_text("Reading names").wait_for()
+    held[0].fulfill(body=json.dumps({"tools": [[1, "late_arrival", "airport"]]}) + "\n")
+    console.page.get_by_role("option", name="late_arrival").wait_for()
+    assert len(held) == 1
+
+
+def test_the_palette_forgets_what_another_token_saw(console: Console) -> None:
+    def shown(*servers: str) -> Callable[[Route], None]:
+        body = json.dumps({"skills": [], "servers": [{"id": 1, "name": name} for name in servers]})
+        return lambda route: route.fulfill(body=body)
+
+    console.page.route("**/do/palette/tools", lambda route: route.fulfill(body=json.dumps({"tools": []}) + "\n"))
+    console.page.route("**/do/palette/names", shown("acme vault"))
+    console.open("log")
+    typed_in_palette(console, "vault")
+    console.page.get_by_role("option", name="acme vault").wait_for()
+    console.page.keyboard.press("Escape")
+    console.page.route("**/do/palette/names", shown("open vault"))
+    console.page.evaluate("document.dispatchEvent(new CustomEvent('token'))")
+    typed_in_palette(console, "vault")
+    console.page.get_by_role("option", name="open vault").wait_for()
+    assert console.page.get_by_role("option", name="acme vault").count() == 0
+
+
+def test_what_is_undone_after_the_page_was_left_shows_where_one_came_back(console: Console) -> None:
+    console.open("catalogue?filter=reserve_table")
+    console.row("reserve_table").last.click()
+    console.page.get_by_role("button", name="Switch off").click()
+    console.page.get_by_role("button", name="Switch on").wait_for()
+    tool = console.page.url.partition("tool=")[2].partition("&")[0]
+    console.open("log")
+    console.page.get_by_role("heading", level=1, name="Log").wait_for()
+    console.open(f"catalogue?tool={tool}")
+    console.page.get_by_role("button", name="Switch on").wait_for()
+    console.page.locator("h1").click()
+    console.page.keyboard.press("z")
+    console.page.get_by_role("button", name="Switch off").wait_for()
+    assert "filter=" not in console.page.url  # the address of the page that was left
+    assert console.complaints == []
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "(await import('/console/static/list.js')).List({ label: 'x', key: (one) => one, row: () => [] })",
+        "(await import('/console/static/scatter.js')).Scatter({ label: 'x', drawing: 'canvas' })",
+    ],
+)
+def test_what_a_page_drew_goes_with_the_page(console: Console, made: str) -> None:
+    console.open("log")
+    console.page.evaluate(f"async () => {{ window.left = new WeakRef(new {made}); }}")
+    developer = console.page.context.new_cdp_session(console.page)
+
+    def is_gone() -> bool:
+        developer.send("HeapProfiler.collectGarbage")
+        return bool(console.page.evaluate("window.left.deref() === undefined"))
+
+    eventually(is_gone, "nothing holds it")

@@ -3,6 +3,7 @@ import { about, takeKey } from "./calls.js";
 import { fill, h } from "./dom.js";
 import { PAGES, closeMenu, drawMenu, go, goTo, isGoing, markPage } from "./menu.js";
 import { clearProblems, showProblem, undoLast } from "./notices.js";
+import { openPalette } from "./palette.js"; // here, so that it is open before the next key
 
 const EVERYWHERE = [
   ["Ctrl K", "find a page, a tool, a skill or a server"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],
@@ -32,7 +33,9 @@ async function open() {
     clearProblems(); // before the other page is left: what it sends now may fail
     await shown?.page.leave?.();
     if (mine !== turn) return undefined;
-    const made = module.make({ options, title: page.title, remember });
+    let made = null;
+    const own = (...given) => { if (!made || shown?.page === made) remember(...given); }; // not of one that was left
+    made = module.make({ options, title: page.title, remember: own });
     shown = { id: page.id, page: made };
     document.title = `${page.title} · Skillroute`;
     fill(document.getElementById("title"), page.title);
@@ -76,13 +79,7 @@ function keys() {
   dialog.showModal();
 }
 
-async function palette() {
-  try {
-    (await import("./palette.js")).openPalette([...commands(), ...(shown?.page.commands?.() ?? [])]);
-  } catch (error) {
-    showProblem(error, "The palette cannot be shown", palette);
-  }
-}
+const palette = () => openPalette([...commands(), ...(shown?.page.commands?.() ?? [])]);
 
 /** What the palette does besides going somewhere. */
 function commands() {
@@ -130,6 +127,7 @@ function theme(name) {
   const button = document.getElementById("theme");
   fill(button, `Theme: ${name}`);
   button.onclick = () => theme(THEMES[name]);
+  document.dispatchEvent(new CustomEvent("theme"));
 }
 
 async function start() {
@@ -146,8 +144,8 @@ async function start() {
   addEventListener("keydown", onKey);
   addEventListener("pointerdown", () => { isOpening = true; }, { capture: true });
   addEventListener("pagehide", () => shown?.page.leave?.({ last: true }));
-  // With another token everything may look different.
-  document.addEventListener("token", () => shown?.page.enter?.());
+  // With another token everything may look different, and so may what was undone for a page that was left.
+  for (const name of ["token", "changed-elsewhere"]) document.addEventListener(name, () => shown?.page.enter?.());
   about().then(({ url }) => fill(document.getElementById("address"), url))
     .catch((error) => showProblem(error, "The console cannot be used", start));
   await open();

@@ -4,6 +4,7 @@ import { fill, h, later, plural } from "./dom.js";
 import { say, showProblem } from "./notices.js";
 import { forgetSkills } from "./skill_choice.js";
 import { mergeInto, skillEditor } from "./skill_editor.js";
+import { titleOf } from "./tool_choice.js";
 import { requestEditor } from "./tool_requests.js";
 import { toolSkills } from "./tool_skills.js";
 import { textEditor } from "./tool_text.js";
@@ -16,7 +17,6 @@ const ALIKE = new Set(["near_duplicates", "descriptions_alike", "names_look_alik
 const FIRST = new Set(["shadows_tools"]);
 const BY_SKILLS = new Set(["tools_without_skill"]);
 
-export const titleOf = (tool) => (tool.server ? `${tool.server}/${tool.name}` : tool.name);
 const ofTool = (tool) => `tool/${tool.tool_id}`;
 const ofServer = (tool) => `server/${tool.server}`;
 const ofSkill = (id) => `skill/${id}`;

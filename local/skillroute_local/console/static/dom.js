@@ -101,6 +101,21 @@ export function bar(share, label) {
   return h("span", { class: "score" }, h("span", { class: "bar", "aria-hidden": "true" }, inner), label ?? share.toFixed(2));
 }
 
+/**
+ * Listen for an object without keeping it: with a page that was left its lists go, of whatever length they are.
+ *
+ * `places` are [target, type]; `run` is called with the object, and must not hold it itself.
+ */
+export function listenFor(object, run, ...places) {
+  const kept = new WeakRef(object);
+  const heard = () => {
+    const there = kept.deref();
+    if (there) run(there);
+    else for (const [target, type] of places) target.removeEventListener(type, heard);
+  };
+  for (const [target, type] of places) target.addEventListener(type, heard);
+}
+
 /** Wait until nothing was typed for a moment. */
 export function later(run, ms) {
   let timer;

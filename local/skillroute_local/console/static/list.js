@@ -1,5 +1,5 @@
 // A list of any length: only the rows in view are elements, so that thousands scroll without stutter.
-import { fill, h, markRefused } from "./dom.js";
+import { fill, h, listenFor, markRefused } from "./dom.js";
 
 const SPARE = 8;
 let lists = 0;
@@ -31,11 +31,11 @@ export class List {
     this.hint = h("div", { class: "empty" });
     this.element = h("div", { class: "list-frame" }, this.box, this.hint);
     this.narrow = matchMedia("(max-width: 700px)");
-    const drawn = () => this.#draw();
-    new ResizeObserver(drawn).observe(this.box);
-    this.narrow.addEventListener("change", drawn);
-    document.addEventListener("drafts", () => { if (this.box.isConnected) this.#draw(); });
+    new ResizeObserver(() => this.#draw()).observe(this.box);
+    listenFor(this, List.#drawn, [this.narrow, "change"], [document, "drafts"]);
   }
+
+  static #drawn(list) { if (list.box.isConnected) list.#draw(); }
 
   get height() { return this.heights[this.narrow.matches ? 1 : 0]; }
 

@@ -3,11 +3,10 @@ import { act } from "./calls.js";
 import { fill, h, refuse } from "./dom.js";
 import { figures, inWords, parts } from "./explanation.js";
 import { showProblem } from "./notices.js";
-import { toolInput, tools } from "./tool_choice.js";
+import { titleOf, toolInput, tools } from "./tool_choice.js";
 
 const LOOKS = 8; // until the index has a change
 const EVERY_MS = 700;
-export const titleOf = ({ server, name }) => (server ? `${server}/${name}` : name);
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
 /** Return at which place a search for a request finds a tool now, 0 where it does not; it looks until it is found or `isMeant` says no. */

@@ -55,7 +55,7 @@ function tokenForm(close, again) {
 }
 
 const UNDO_MS = 600_000; // a change can be undone after its notice is gone
-let undoable = []; // { text, run, at } of changes, the last one last
+let undoable = []; // { text, run, at, on } of changes, the last one last; `on` is the page that said so
 
 /** Undo the last change that can be undone. */
 export function undoLast() {
@@ -63,8 +63,15 @@ export function undoLast() {
   const last = undoable.pop();
   if (!last) return say("There is nothing to undo.");
   last.silence();
-  last.run();
-  return undefined;
+  return carryOut(last);
+}
+
+const onPage = () => document.getElementById("page").firstElementChild;
+
+/** Carry out what a notice offers; where the page that said it was left, the one that is shown reads anew. */
+async function carryOut({ run, on }) {
+  await run();
+  if (on !== onPage()) document.dispatchEvent(new CustomEvent("changed-elsewhere"));
 }
 
 /**
@@ -73,12 +80,12 @@ export function undoLast() {
  * Of a change whose `action` is "Undo" the key z takes the last one back too, after the words have passed by.
  */
 export function say(text, { action, run, forMs = action ? 10_000 : 5000 } = {}) {
-  const entry = action === "Undo" ? { text, run, at: Date.now(), silence: () => done() } : null;
-  if (entry) undoable.push(entry);
+  const entry = { text, run, at: Date.now(), on: onPage(), silence: () => done() };
+  if (action === "Undo") undoable.push(entry);
   const button = action && h("button", { type: "button", onclick: () => {
     undoable = undoable.filter((one) => one !== entry);
     done();
-    run();
+    carryOut(entry);
   } }, action);
   const notice = h("p", {}, text, " ", button);
   const done = () => { clearTimeout(timer); notice.remove(); };

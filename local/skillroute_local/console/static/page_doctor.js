@@ -1,10 +1,11 @@
 // Doctor: what makes tools hard to find, the heaviest first, with what would help, to be mended where it stands.
 import { Problem, act, events } from "./calls.js";
-import { Mends, mending, more, titleOf, toolLink } from "./doctor_mending.js";
+import { Mends, mending, more, toolLink } from "./doctor_mending.js";
 import { fill, h, plural, select, when } from "./dom.js";
 import { editorDraft } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { say, showProblem, solved } from "./notices.js";
+import { titleOf } from "./tool_choice.js";
 
 const UNKNOWN = "The catalogue could not be examined";
 const SHOWN = 200;

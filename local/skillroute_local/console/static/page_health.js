@@ -105,8 +105,7 @@ export function make({ options }) {
     sectionOf("latency").hidden = !health.latency;
     redraw(places.latency, health.latency, () => health.latency && stages(health.latency));
     const missed = (health.found_nothing ?? []).length;
-    const page = document.querySelector('#pages a[data-id="missed"]') ? "missed" : "learning";
-    redraw(nothing, [missed, page], () => missed > 0 && h("a", { href: `#/${page}` }, `${plural(missed, "request")} found nothing`));
+    redraw(nothing, [missed], () => missed > 0 && h("a", { href: "#/missed" }, `${plural(missed, "request")} found nothing`));
     sectionOf("counts").hidden = !health.counts;
     redraw(places.counts, health.counts, () => health.counts && table("Counted since the process started", [{ name: "What", isHead: true }, { name: "Count", num: true }],
       Object.entries(health.counts).sort(([a], [b]) => a.localeCompare(b)).map(([name, value]) => [name[0] + name.slice(1).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`), number(value)])));

@@ -3,10 +3,10 @@ import { act } from "./calls.js";
 import { fill, h, plural, when } from "./dom.js";
 import { table as stacked } from "./health_parts.js";
 import { say, sayNotRead, showProblem, solved } from "./notices.js";
+import { titleOf } from "./tool_choice.js";
 
 const RECEIPTS = { on: "Receipts are kept", "without-texts": "Receipts are kept without texts", off: "Receipts are not kept" };
 const MEASURES = { "recall@1": "recall@1", "recall@5": "recall@5", "ndcg@5": "nDCG@5" };
-const titleOf = ({ server, name }) => (server ? `${server}/${name}` : name);
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
 const toolOf = (tool) => h("a", { href: `#/catalogue?tool=${tool.tool_id ?? tool.id}` }, titleOf(tool));
 const numbers = new Set(["Searches", "Callers", "Share", "Requests", "Tools", "Outcomes", "Before", "After", "Change"]);

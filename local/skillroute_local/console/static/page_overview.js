@@ -141,12 +141,10 @@ export function make({ options, remember }) {
     cards(kinds, KINDS.map(([name, label, href]) =>
       ({ label, href, value: count(counts[name]), about: counts[name] === null ? "your token may not list them" : "" })));
     const isEmpty = Object.values(counts).every((value) => !value) && counts.tool !== null;
-    const page = document.querySelector('#pages a[data-id="servers"]');
-    redraw(first, [isEmpty, page !== null], () => isEmpty && h("div", { class: "empty" },
+    redraw(first, [isEmpty], () => isEmpty && h("div", { class: "empty" },
       h("p", {}, "The catalogue is empty: searches find nothing yet."),
-      h("p", {}, "First take in the tools of your MCP servers: ",
-        page && [h("a", { href: "#/servers?view=import" }, "import a file or an address"), " on the page Servers. Servers that are programs, "],
-        h("code", {}, "skillroute import mcp.json"), page ? " starts and asks, in a terminal." : " reads the settings of your agent.")));
+      h("p", {}, "First take in the tools of your MCP servers: ", h("a", { href: "#/servers?view=import" }, "import a file or an address"),
+        " on the page Servers. Servers that are programs, ", h("code", {}, "skillroute import mcp.json"), " starts and asks, in a terminal.")));
   }
 
   function drawLatest({ events, items, may_read: mayRead }) {

@@ -8,29 +8,43 @@ import { showProblem } from "./notices.js";
 const SHOWN = 8; // of each kind
 const GOOD_FOR_MS = 60_000;
 let names = null; // { at, skills, servers, tools, isPartial }: what there is, for as long as it is fresh
+let reading = null; // the reading that is in progress, also for who opens the palette again meanwhile
+let changed = () => {}; // draws the palette that is open
+document.addEventListener("token", () => { names = reading = null; }); // what another caller may see is no business of this one
 
 const to = (hash) => () => { location.hash = hash; };
 
-/** Read the names of what there is, tools page by page; `more` is called as they come. */
-async function read(more) {
-  if (names && Date.now() - names.at < GOOD_FOR_MS) return;
+/** Read the names of what there is, where those that are known are too old. */
+function read() {
+  if (!reading && !(names && Date.now() - names.at < GOOD_FOR_MS)) {
+    const mine = readAnew().finally(() => { if (reading === mine) reading = null; });
+    reading = mine;
+  }
+  return reading ?? Promise.resolve();
+}
+
+async function readAnew() {
+  const before = names; // these serve until all are read anew
   const mine = { at: Date.now(), skills: [], servers: [], tools: [], isPartial: true };
-  const before = names;
-  names = before ? { ...before, isPartial: true } : mine; // the earlier names serve until all are read anew
+  names ??= mine;
+  const isMeant = () => names === (before ?? mine);
   try {
     Object.assign(mine, await act("palette/names"));
-    more();
+    changed();
     for await (const { tools } of events("palette/tools", {}, {})) {
+      if (!isMeant()) return;
       mine.tools.push(...tools);
-      more();
+      changed();
     }
     mine.isPartial = false;
-    names = mine;
+    if (isMeant()) names = mine;
   } catch (error) {
-    names = before;
+    if (!isMeant()) return;
+    names = { ...(before ?? mine), isPartial: false, at: 0 }; // what was read serves, and is read again
     throw error;
+  } finally {
+    changed();
   }
-  more();
 }
 
 /** Return how well a text fits words that were typed: whole beginnings first, then beginnings of words, then within. */
@@ -75,6 +89,7 @@ function found(text, commands) {
 export function openPalette(commands) {
   let rows = [];
   let at = 0;
+  let failed = null;
   const input = h("input", { type: "text", role: "combobox", "aria-label": "Page, tool, skill, server or command", "aria-expanded": "true",
     "aria-controls": "palette-list", autocomplete: "off", spellcheck: "false", placeholder: "Type the name of a page, tool, skill or server",
     oninput: () => { at = 0; draw(); }, onkeydown: onKey });
@@ -90,7 +105,7 @@ export function openPalette(commands) {
       onclick: () => choose(place), onpointermove: () => { if (at !== place) { at = place; mark(); } } },
     icon(row.picture) ?? h("span", {}), h("span", { class: "title" }, row.title), h("span", { class: "muted" }, row.hint), h("span", { class: "kind" }, row.kind))));
     mark();
-    fill(status, names?.isPartial && input.value.trim() ? `Reading names, ${names.tools.length.toLocaleString("en")} tools so far …` : "");
+    fill(status, failed ? `Tools, skills and servers are not all here: ${failed.message}.` : names?.isPartial && input.value.trim() ? `Reading names, ${names.tools.length.toLocaleString("en")} tools so far …` : "");
   }
 
   function mark() {
@@ -117,8 +132,10 @@ export function openPalette(commands) {
   document.body.append(dialog);
   dialog.showModal();
   draw();
-  read(later(() => { if (dialog.isConnected) draw(); }, 100)).catch((error) => {
-    dialog.close();
+  changed = later(() => { if (dialog.isConnected) draw(); }, 100);
+  read().catch((error) => {
+    failed = error; // pages and commands are here all the same
+    draw();
     showProblem(error, "The names of tools, skills and servers cannot be read", () => openPalette(commands));
   });
 }

@@ -1,5 +1,5 @@
 // Points that are moved, zoomed and gone around; thousands of them stay smooth, for none is an element.
-import { h } from "./dom.js";
+import { h, listenFor } from "./dom.js";
 import { CanvasPoints } from "./points_canvas.js";
 import { GlPoints } from "./points_gl.js";
 
@@ -28,10 +28,11 @@ export class Scatter {
     this.below.addEventListener("webglcontextlost", () => { this.painter = this.#plain(); this.painter.take(this.vertices); this.draw(); });
     this.home();
     new ResizeObserver(() => this.draw()).observe(this.canvas);
-    const recoloured = () => { this.colours = null; this.draw(); };
-    new MutationObserver(recoloured).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recoloured);
+    this.dark = matchMedia("(prefers-color-scheme: dark)");
+    listenFor(this, Scatter.#recoloured, [this.dark, "change"], [document, "theme"]);
   }
+
+  static #recoloured(scatter) { scatter.colours = null; scatter.draw(); }
 
   /** Which of both draws. */
   get drawing() { return this.painter instanceof GlPoints ? "webgl" : "canvas"; }

@@ -19,9 +19,10 @@ async function read() {
     if (!page.rows.length) break;
     offset += page.rows.length;
     total = page.total;
-    for (const { id, server, name, is_active: isActive } of page.rows) {
-      if (!isActive) continue;
-      const title = server ? `${server}/${name}` : name;
+    for (const tool of page.rows) {
+      if (!tool.is_active) continue;
+      const { id, name } = tool;
+      const title = titleOf(tool);
       titles.push(title);
       ids.set(title, id);
       named.set(name, new Set([...(named.get(name) ?? []), title]));
@@ -29,6 +30,9 @@ async function read() {
   }
   return { titles: [...new Set(titles)].sort(), named, ids };
 }
+
+/** How judged requests and people name a tool. */
+export const titleOf = ({ server, name }) => (server ? `${server}/${name}` : name);
 
 /** Return the tools that are switched on: their titles, those of each name, and their ids; read again after a minute. */
 export function tools() {

@@ -4,8 +4,8 @@ import { h, plural } from "./dom.js";
 import { say } from "./notices.js";
 import { Selection, showFailed } from "./selection.js";
 import { forgetSkills, skillInput } from "./skill_choice.js";
+import { titleOf } from "./tool_choice.js";
 
-const titleOf = (tool) => (tool.server ? `${tool.server}/${tool.name}` : tool.name);
 const says = (rows) => (rows.length === 1 ? rows[0].name : plural(rows.length, "tool"));
 
 /** Return the selection of a list of tools and its bar; `all` returns all tools, `changed` takes what one has become. */
