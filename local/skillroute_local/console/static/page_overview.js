@@ -2,6 +2,7 @@
 import { act } from "./calls.js";
 import { Chart } from "./chart.js";
 import { fill, h, redraw, when } from "./dom.js";
+import { table } from "./health_parts.js";
 import { sayNotRead, showProblem, solved } from "./notices.js";
 import { figuresOf, KINDS, waitingOf } from "./overview_figures.js";
 
@@ -156,7 +157,7 @@ export function make({ options, remember }) {
     redraw(latest, [events, items, mayRead], () => [
       !events && h("p", { class: "muted" }, mayRead ? "The trace has no change yet; these changed last."
         : "Who made them is shown to callers with scope admin, from the trace."),
-      rows.length === 0 ? h("p", { class: "muted" }, "Nothing was changed yet.") : table(names, rows),
+      rows.length === 0 ? h("p", { class: "muted" }, "Nothing was changed yet.") : table("Last changes", names, rows),
       events && h("p", {}, h("a", { href: "#/log" }, "All events"))]);
   }
 
@@ -199,12 +200,6 @@ function cards(list, wanted) {
       h("span", { class: "figure-about" },
         card.state && [h("span", { class: `state ${card.state[0]}` }, card.state[1]), card.about && " · "], card.about)));
   });
-}
-
-function table(names, rows) {
-  return h("div", { class: "wide-table", tabindex: "0", role: "group", "aria-label": "Last changes, as a table" }, h("table", {},
-    h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
 }
 
 /** Return the figures with shares in place of the counts of searches that went badly. */
