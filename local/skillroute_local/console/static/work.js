@@ -1,7 +1,7 @@
 // The part of Health about queues: what waits, what was given up and why, and trying much of it again at once.
 import { act, events } from "./calls.js";
-import { fill, h, plural, when } from "./dom.js";
-import { age, number, redraw, stateOf, stateWithHelp, table, words } from "./health_parts.js";
+import { fill, h, plural, redraw, when } from "./dom.js";
+import { age, number, stateOf, stateWithHelp, table, words } from "./health_parts.js";
 import { say, showProblem } from "./notices.js";
 
 const COLUMNS = [
