@@ -191,7 +191,7 @@ def _app(parts: Parts, doors: Doors, url: str, home: Home, settings: LocalSettin
             lend=lend,
             history=history,
             home=home.path if is_open else None,
-            reaches=is_open,  # with tokens, the machine's networks are not everybody's who has one
+            reaches=is_open,  # the machine's networks are not for all who have a token
         )
     return app
 

@@ -99,7 +99,7 @@ def console_app(
     home : Path or None
         Of the Skillroute, where it is on this machine: its size is shown. None as for `lend`.
     reaches : bool
-        Whether an import reaches addresses of MCP servers from this machine, for whoever may write the catalogue.
+        Whether an import reaches addresses of MCP servers from this machine, for callers that may write the catalogue.
     """
     marks = JudgementFiles(requests)
     actions: dict[str, Action] = {}

@@ -34,7 +34,7 @@ class Stopped(Exception):
 
 
 class Rooms:
-    """Lets each organisation have so much long work in progress: nobody waits for another organisation's.
+    """Lets each organisation have so much long work in progress: none waits for what is another one's.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Rooms:
 def in_own_thread(work: Callable[[], T]) -> asyncio.Future[T]:
     """Run work that may take minutes in a thread of its own.
 
-    The threads of the pool are few and everybody's, and names of hosts are looked up in them as well.
+    The threads of the pool are few and serve all, and names of hosts are looked up in them as well.
     """
     done: Future[T] = Future()
     done.set_running_or_notify_cancel()

@@ -50,7 +50,7 @@ def add_console(
         Lends the database and the queues to whoever opens the page, has figures of hours and days, and its folder; see
         `console_app`.
     reaches : bool
-        Whether an import reaches addresses for whoever opens the page.
+        Whether an import reaches addresses for who opens the page.
     """
 
     def made() -> ASGIApp:
