@@ -102,7 +102,7 @@ export function bar(share, label) {
 }
 
 /**
- * Listen for an object without keeping it: with a page that was left its lists go, of whatever length they are.
+ * Listen for an object without keeping it: with a page that was left its lists go, however long they are.
  *
  * `places` are [target, type]; `run` is called with the object, and must not hold it itself.
  */

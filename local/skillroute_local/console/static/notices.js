@@ -55,7 +55,7 @@ function tokenForm(close, again) {
 }
 
 const UNDO_MS = 600_000; // a change can be undone after its notice is gone
-let undoable = []; // { text, run, at, on } of changes, the last one last; `on` is the page that said so
+let undoable = []; // { text, run, at, on } of changes, the last one last; `on` is the page that shows it
 
 /** Undo the last change that can be undone. */
 export function undoLast() {
@@ -68,7 +68,7 @@ export function undoLast() {
 
 const onPage = () => document.getElementById("page").firstElementChild;
 
-/** Carry out what a notice offers; where the page that said it was left, the one that is shown reads anew. */
+/** Carry out what a notice offers; where the page that showed it was left, the one that is shown reads anew. */
 async function carryOut({ run, on }) {
   await run();
   if (on !== onPage()) document.dispatchEvent(new CustomEvent("changed-elsewhere"));

@@ -74,7 +74,7 @@ async def test_long_work_takes_no_thread_that_short_work_needs() -> None:
         assert await anext(events) == {}
 
 
-async def test_nobody_waits_for_the_work_of_another_organisation() -> None:
+async def test_an_organisation_waits_for_no_work_of_another_one() -> None:
     rooms = Rooms(1)
 
     async def work(name: str) -> AsyncGenerator[Event, None]:
