@@ -113,6 +113,13 @@ def _line(name: str, description: str, tools: list[str]) -> list[dict[str, Any]]
     ]  # fmt: skip
 
 
+def suggest(server: Server, name: str) -> None:
+    """Write a tool, and suggest a skill of its own for it, as a classifier does."""
+    tool = name.lower().replace(" ", "_")
+    server.put({"server": "workshop", "name": tool, "description": f"{name}, as a hobby."})
+    _import(server, [_line(name, f"All about {name.lower()}.", [tool])])
+
+
 def _import(server: Server, groups: list[list[dict[str, Any]]]) -> None:
     from tests.e2e.processes import answered
 

@@ -184,7 +184,7 @@ def test_a_token_that_may_only_search_sees_what_it_may_and_another_is_entered_ri
     console.page.wait_for_load_state("networkidle")
     console.page.locator("#errors .problem").filter(has_text="no bearer token").first.wait_for(state="detached")
     assert len(shown.inner_text()) > 50
-    assert max(count for url, count in asked.items() if "/do/" in url) <= 4, asked
+    assert max((count for url, count in asked.items() if "/do/" in url), default=0) <= 4, asked
     refused = console.page.locator("#errors .problem")
     if refused.count():
         assert "scope" in refused.first.inner_text()
@@ -282,6 +282,8 @@ CUT = """() => [...document.querySelectorAll('#page, #pages, header')].flatMap((
     one.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     const style = getComputedStyle(one);
     const drawn = style.outlineStyle !== 'none' ? parseFloat(style.outlineWidth) : 0;
+    const around = getComputedStyle(one.parentElement, '::after'); // over rows, which would cover the list's own
+    if (one.classList.contains('list') && parseFloat(around.borderTopWidth) > 0) return [];
     if (!drawn && style.boxShadow === 'none') return [`no ring: ${one.outerHTML.slice(0, 120)}`];
     const by = drawn + parseFloat(style.outlineOffset);
     const box = one.getBoundingClientRect();

@@ -231,7 +231,7 @@ def test_results_of_a_request_are_brought_out_and_stand_in_the_address(console: 
 
     console.page.get_by_label("without a skill").check()
     assert console.page.url.endswith("#/map?only=bare")
-    assert "water_plants" in listed(console)
+    assert "roll_dice" in listed(console)
     console.page.get_by_label("Skill", exact=True).select_option("calendar_management")
     assert console.page.url.endswith("#/map?skill=calendar_management")
     assert not console.page.get_by_label("without a skill").is_checked()

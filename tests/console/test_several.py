@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.console.conftest import Console, grave
+from tests.console.planted import suggest
 from tests.console.test_changes import names_waiting
 from tests.e2e.processes import answered, eventually
 
@@ -81,23 +82,24 @@ def test_what_others_changed_meanwhile_is_left_and_named(console: Console) -> No
 
 
 def test_several_suggestions_are_decided_and_taken_back_together(console: Console) -> None:
-    assert {"Organ tuning", "Tap dancing"} <= names_waiting(console.server)
+    suggest(console.server, "Kite flying")
+    suggest(console.server, "Stamp collecting")
     console.open("suggestions")
-    for name in ("Organ tuning", "Tap dancing"):
+    for name in ("Kite flying", "Stamp collecting"):
         console.row(name).locator(".tick").click()
     console.page.locator("h1").click()
     console.page.keyboard.press("x")
     settled(console, "Rejecting 2 names")
-    console.row("Organ tuning").wait_for(state="detached")
+    console.row("Kite flying").wait_for(state="detached")
     console.page.keyboard.press("u")
-    console.row("Tap dancing").wait_for()
-    assert {"Organ tuning", "Tap dancing"} <= names_waiting(console.server)
+    console.row("Stamp collecting").wait_for()
+    assert {"Kite flying", "Stamp collecting"} <= names_waiting(console.server)
     console.page.get_by_text("2 names selected").wait_for()
     console.page.keyboard.press("x")
     settled(console, "Rejecting 2 names")
     console.page.keyboard.type("gk")  # what waits to be undone is sent
     console.page.get_by_role("heading", level=1, name="Skills").wait_for()
-    eventually(lambda: not {"Organ tuning", "Tap dancing"} & names_waiting(console.server), "both are decided")
+    eventually(lambda: not {"Kite flying", "Stamp collecting"} & names_waiting(console.server), "both are decided")
     console.page.keyboard.type("gu")
     console.row("Clock repair").wait_for()
     assert console.page.get_by_text("selected").count() == 0  # what was decided is selected no longer

@@ -3,7 +3,7 @@ import { act } from "./calls.js";
 import { fill, h, plural, select, when } from "./dom.js";
 import { List, Split } from "./list.js";
 import { askWhichToReplace, nearestPanel, placeInWords, placeNow } from "./missed_tools.js";
-import { say, showProblem } from "./notices.js";
+import { notRead, say, showProblem, solved } from "./notices.js";
 
 const STATES = [["open", "to decide"], ["served", "served"], ["nothing", "nothing should"], ["missing", "a tool is missing"], ["dismissed", "not a request"], ["all", "all requests"]];
 const SAYS = { open: ["so", "to decide"], served: ["ok", "served"], nothing: ["off", "nothing should"], missing: ["no", "a tool is missing"], dismissed: ["off", "not a request"] };
@@ -15,6 +15,8 @@ const others = new BroadcastChannel("skillroute-console-missed");
 
 /** What names a group: its text, or where texts are not kept when it was asked last. */
 const keyOf = (row) => row.query ?? `without text ${row.last_at} ${row.searches}`;
+
+const UNREAD = "What found nothing cannot be read";
 
 export function make({ options, remember }) {
   let found = { rows: [], receipts: null };
@@ -61,13 +63,18 @@ export function make({ options, remember }) {
       if (mine !== turn) return;
       found = answer;
       isRead = true;
+      list.unread = null;
+      solved(UNREAD);
       drawSays();
       if (wanted) reach(wanted);
       else filter();
       if (!list.current && !list.choose(0)) list.none();
       else if (list.current && split.of !== seenOf(list.current)) show(list.current); // decided elsewhere meanwhile
     } catch (error) {
-      if (mine === turn) showProblem(error, "What found nothing cannot be read", load);
+      if (mine !== turn) return;
+      if (!isRead) list.unread = notRead(error);
+      filter();
+      showProblem(error, UNREAD, load);
     }
   }
 
@@ -99,11 +106,11 @@ export function make({ options, remember }) {
     const text = (row) => [...row.asked.map(({ query }) => query), ...row.tools.map(({ server, name }) => `${server ?? ""}/${name}`), row.decision?.tool?.title ?? ""].join(" ").toLowerCase();
     const rows = found.rows.filter((row) => (state.value === "all" || row.state === state.value) && words.every((word) => text(row).includes(word)));
     rows.sort(order.value === "latest" ? (a, b) => (b.last_at ?? "").localeCompare(a.last_at ?? "") : (a, b) => b.searches - a.searches);
-    const wanted = options.get("request");
-    options.delete("request");
+    const wanted = isRead ? options.get("request") : null;
+    if (isRead) options.delete("request");
     if (wanted && rows.some((row) => row.query === wanted)) list.expect(wanted);
     else if (wanted) return reach(wanted);
-    list.show(rows, emptyWords(), how);
+    list.show(rows, isRead ? emptyWords() : undefined, how);
     const of = found.rows.filter((row) => row.state === "open").length;
     fill(count, `${plural(rows.length, "request")}${state.value === "open" ? "" : `, ${of} to decide`}`);
     if (wanted && list.current?.query === wanted) show(list.current);
