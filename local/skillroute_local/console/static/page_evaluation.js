@@ -72,9 +72,13 @@ export function make({ options, remember }) {
     recall();
   }
 
+  let reading = 0;
+
   async function load(wanted = list.chosenKey ?? options.get("request")) {
+    const mine = ++reading;
     try {
       const found = await act("evaluation/requests");
+      if (mine !== reading) return; // an answer that comes late has older rows
       ({ rows, name } = found);
       list.unread = null;
       solved(UNREAD);
@@ -85,6 +89,7 @@ export function make({ options, remember }) {
       if (wanted && list.chooseKey(wanted)) return;
       if (!list.current && !list.choose(0)) split.nothing();
     } catch (error) {
+      if (mine !== reading) return;
       if (!rows.length) list.unread = notRead(error);
       if (tab === "requests") filter();
       showProblem(error, UNREAD, () => load());

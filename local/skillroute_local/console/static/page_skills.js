@@ -60,9 +60,14 @@ export function make({ options, remember }) {
     selection.mark();
   }
 
+  let reading = 0;
+
   async function load() {
+    const mine = ++reading;
     try {
-      skills = await act("skills/skills");
+      const found = await act("skills/skills");
+      if (mine !== reading) return; // an answer that comes late has older rows
+      skills = found;
       list.unread = null;
       solved(UNREAD);
       filter();
@@ -71,6 +76,7 @@ export function make({ options, remember }) {
       else if (wanted) reach(wanted);
       else list.choose(0);
     } catch (error) {
+      if (mine !== reading) return;
       if (!skills.length) list.unread = notRead(error);
       filter();
       showProblem(error, UNREAD, load);

@@ -62,10 +62,15 @@ export function make({ options, remember }) {
     selection.mark();
   }
 
+  let reading = 0;
+
   async function load() {
+    const mine = ++reading;
     evidence.clear();
     try {
-      groups = await act("suggestions/groups");
+      const found = await act("suggestions/groups");
+      if (mine !== reading) return; // an answer that comes late has older rows
+      groups = found;
       list.unread = null;
       solved(UNREAD);
       filter();
@@ -74,6 +79,7 @@ export function make({ options, remember }) {
       else if (!(wanted && list.chooseKey(wanted))) list.choose(0);
       if (!list.rows.length) split.show(h("p", { class: "empty" }, "Decided suggestions are listed by `skillroute suggestions list --status approved`."));
     } catch (error) {
+      if (mine !== reading) return;
       if (!groups.length) list.unread = notRead(error);
       filter();
       showProblem(error, UNREAD, load);
