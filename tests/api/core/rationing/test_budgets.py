@@ -172,10 +172,10 @@ def test_heavy_searches_give_way_and_answer_the_same(client: TestClient, monkeyp
     given: list[bool] = []
     before = ToolSearch.search
 
-    def noted(self: ToolSearch, request: Any, caller: Any, *, lent: Any = None, taken: int = 0) -> Any:
+    def noted(self: ToolSearch, request: Any, caller: Any, *, lent: Any = None, **others: Any) -> Any:
         with (lent or self._replica).current() as index:
             given.append(type(index).__name__ == "_GivingWay")
-        return before(self, request, caller, lent=lent, taken=taken)
+        return before(self, request, caller, lent=lent, **others)
 
     monkeypatch.setattr(ToolSearch, "search", noted)
     assert client.post(SEARCH, json=PLAIN, headers=of("acme")).status_code == 200

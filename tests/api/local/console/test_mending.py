@@ -57,9 +57,11 @@ def test_a_dismissed_finding_comes_back_when_its_texts_have_changed(do: Do, page
 
     [kept] = do("doctor/dismiss", finding=empty["id"], code=empty["code"], about="toys/get_it", reason=" a toy ")
     assert (kept["id"], kept["about"], kept["reason"]) == (empty["id"], "toys/get_it", "a toy")
-    # Dismissed once more it stands there once, and examined again it is the same finding.
-    [again] = do("doctor/dismiss", finding=empty["id"], code=empty["code"], about="toys/get_it", reason="no toy")
-    assert again["reason"] == "no toy"
+    # Dismissed once more, in another tab, it keeps its reason; examined again it is the same finding.
+    again = {"finding": empty["id"], "code": empty["code"], "about": "toys/get_it", "reason": "no toy"}
+    refused = page.post("/do/doctor/dismiss", json=again)
+    assert (refused.status_code, refused.json()["code"]) == (409, "already_dismissed")
+    assert [row["reason"] for row in do("doctor/dismissed")] == ["a toy"]
     assert empty["id"] in {found["id"] for found in findings(page)}
 
     system.put("get_it", server="toys", description="N/A")
