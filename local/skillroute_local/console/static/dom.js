@@ -141,3 +141,14 @@ export function redraw(parent, of, children) {
     .find((each) => (key ? each.dataset.key === key : href && each.getAttribute("href") === href));
   (same ?? parent.closest("section")?.querySelector("h2") ?? document.getElementById("main")).focus({ preventScroll: true });
 }
+
+/** A line that says how far long work is; `show` takes what it does, how much is done, and of how much, if that is known. */
+export function progressLine(label) {
+  const bar = h("progress", { "aria-label": label });
+  const says = h("span", { class: "muted" });
+  const show = ({ doing, done, total }) => {
+    if (total) { bar.max = total; bar.value = done; } else bar.removeAttribute("value");
+    fill(says, doing, total ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : done ? `: ${done.toLocaleString("en")}` : "");
+  };
+  return { element: h("p", { class: "inline" }, bar, says), show };
+}

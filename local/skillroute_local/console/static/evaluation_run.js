@@ -1,6 +1,6 @@
 // Asking all judged requests: how far it is, the scorecard, what failed, what changed, and the runs before.
 import { Problem, act, events } from "./calls.js";
-import { fill, h, plural, select, when } from "./dom.js";
+import { fill, h, plural, progressLine, select, when } from "./dom.js";
 import { inWords, searchFor } from "./evaluation_editor.js";
 import { showProblem } from "./notices.js";
 
@@ -86,12 +86,10 @@ export function runPanel({ open, ended }) {
       return;
     }
     if (!progress) {
-      progress = h("progress", { "aria-label": "Evaluated" });
-      fill(state, h("p", { class: "inline" }, progress, h("span", { class: "muted" })));
+      progress = progressLine("Evaluated");
+      fill(state, progress.element);
     }
-    const { doing, done, total } = running;
-    if (total) { progress.max = total; progress.value = done; } else progress.removeAttribute("value");
-    fill(progress.nextSibling, total ? `${doing}: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : doing);
+    progress.show(running);
   }
 
   function says({ report, gate, not_kept: notKept }) {

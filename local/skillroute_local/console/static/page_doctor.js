@@ -1,7 +1,7 @@
 // Doctor: what makes tools hard to find, the heaviest first, with what would help, to be mended where it stands.
 import { Problem, act, events } from "./calls.js";
 import { Mends, mending, more, toolLink } from "./doctor_mending.js";
-import { fill, h, plural, select, when } from "./dom.js";
+import { fill, h, plural, progressLine, select, when } from "./dom.js";
 import { editorDraft } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { say, showProblem, solved } from "./notices.js";
@@ -133,12 +133,10 @@ export function make({ options, remember }) {
       return;
     }
     if (!progress) {
-      progress = h("progress", { "aria-label": "Examined" });
-      fill(says, h("p", { class: "inline" }, progress, h("span", { class: "muted" })));
+      progress = progressLine("Examined");
+      fill(says, progress.element);
     }
-    const { doing, done, total } = running;
-    if (total) { progress.max = total; progress.value = done; } else progress.removeAttribute("value");
-    fill(progress.nextSibling, `${doing}${total ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : done ? `: ${done.toLocaleString("en")}` : ""}`);
+    progress.show(running);
   }
 
   function summary() {
