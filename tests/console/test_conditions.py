@@ -91,6 +91,38 @@ def test_an_api_that_fails_is_shown_and_what_is_there_stays(console: Console, pl
     assert [line for line in console.complaints if ANSWERED not in line] == []
 
 
+@pytest.mark.parametrize("place", PAGES)
+def test_one_request_that_fails_is_shown_and_the_others_are_not_lost_by_it(console: Console, place: str) -> None:
+    """What a page asks for only after something else was answered fails too."""
+    asked = set(_asked(console, place))
+    assert asked, "the page asks for nothing"
+    if place.startswith(("search", "evaluation")):  # which modes there are: without an answer they offer the three
+        asked.discard(f"{console.url}do/health/state")
+    for name in sorted(asked):
+        console.page.goto("about:blank")
+        console.page.route(name, FAILURES["503"])
+        _examine(console, place)
+        shown = console.page.locator("#page, #errors").filter(has_text=SAYS["503"])
+        eventually(lambda shown=shown: shown.count() > 0, f"{name} failed, and the page says so")
+        console.page.unroute(name)
+        assert [line for line in console.complaints if ANSWERED not in line] == [], name
+
+
+def _asked(console: Console, place: str) -> list[str]:
+    """Return the addresses of what the API is asked for by a page, until it asks no more."""
+    asked: list[str] = []
+    console.page.on("request", lambda request: asked.append(request.url) if "/do/" in request.url else None)
+    _examine(console, place)
+    return asked
+
+
+def _examine(console: Console, place: str) -> None:
+    console.open(place)
+    if place == "doctor":
+        _refresh(console)
+        console.page.wait_for_load_state("networkidle")
+
+
 def _is_shown(console: Console, way: str) -> None:
     box = console.page.locator("#errors .problem").filter(has_text=SAYS[way]).first
     box.wait_for()

@@ -20,6 +20,7 @@ export function make() {
   const judged = h("div", {});
   const reload = h("button", { type: "button", "data-first": true, onclick: load }, "Reload ", h("kbd", {}, "r"));
   const element = h("div", { class: "scroll stack", tabindex: "-1" }, h("p", { class: "actions" }, reload), state, learned, missed, judged);
+  let looked = null; // the state whose words are asked for
   let turn = 0; // of what is read: an answer that comes late is of no use
 
   async function load() {
@@ -101,8 +102,10 @@ export function make() {
   }
 
   async function showLearned(one) {
-    const mine = turn;
-    await read(mine, "learning/requests", { state_id: one.id }, `What state ${one.id} has learned cannot be read`, (rows) => drawLearned(one, rows));
+    looked = one; // another one may be asked for before this is answered
+    await read(turn, "learning/requests", { state_id: one.id }, `What state ${one.id} has learned cannot be read`, (rows) => {
+      if (looked === one) drawLearned(one, rows);
+    }, learned);
   }
 
   function drawLearned(one, rows) {
