@@ -119,7 +119,7 @@ class Client:
         self._api.close()
 
     def search(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Find tools; `request` is the body of `POST /api/v1/search`."""
+        """Find tools; `request` is the body of `POST /api/v1/search`, with `receipt` where it is not to be kept."""
         return _plain(self._call(lambda: self._api.search(**request)))
 
     def search_batch(self, searches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

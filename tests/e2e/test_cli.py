@@ -106,6 +106,19 @@ class TestEval:
         assert [each["came"] for each in reports[0]["answers"]] == [each["came"] for each in reports[1]["answers"]]
         assert reports[0]["measures"]["recall@1"] > 0.0
 
+    def test_a_judged_request_leaves_no_receipt_where_a_search_leaves_one(self, running: Up, home: Path) -> None:
+        file = home.with_name("requests.jsonl")
+        file.write_text('{"query": "tune the cello", "needs": []}\n', encoding="utf-8")
+        to = ("--url", running.url)
+        assert cli(home, "eval", "--queries", str(file), *to).returncode == 0
+        assert cli(home, "search", "tune the viola", *to).returncode == 0
+
+        def kept() -> str:
+            return cli(home, "learn", "receipts", *to).stdout
+
+        eventually(lambda: "viola" in kept(), "the search that followed has its receipt")
+        assert "cello" not in kept()
+
     def test_a_build_fails_by_its_exit_status_and_one_line(self, running: Up, home: Path) -> None:
         file = home.with_name("requests.jsonl")
         file.write_text('{"query": "peel the potatoes", "needs": [["mail/unsubscribe"]]}\n', encoding="utf-8")

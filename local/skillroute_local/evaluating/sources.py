@@ -61,8 +61,9 @@ class OverHttp:
         return [_of_row(row) for row in rows if row["is_active"]]
 
     def search(self, request: SearchRequest) -> SearchResponse:
-        """Search. Raises `LocalError`."""
-        return SearchResponse.model_validate(self._client.search(request.model_dump(mode="json", exclude_unset=True)))
+        """Search without a receipt: a judged request is no use. Raises `LocalError`."""
+        body = request.model_dump(mode="json", exclude_unset=True)
+        return SearchResponse.model_validate(self._client.search(body | {"receipt": False}))
 
 
 def _all(page: Callable[[int], list[Row]]) -> Iterable[Row]:

@@ -39,16 +39,25 @@ class CloudWatchHistory:
         self._make, self._namespace, self._now = client, namespace, now
 
     def series(self, range_: Range) -> dict[str, Any]:
-        """Return `step_s` and each figure as a list, up to now. Raises `HistoryUnavailable`."""
+        """Return `step_s` and each figure as a list, up to now. Raises `HistoryUnavailable`.
+
+        Between the first and the last of all metrics, what is not emitted did not happen; before there was no stack,
+        and after it CloudWatch may not have the metrics yet: nothing is known of it.
+        """
         start, step_s, steps = window(range_, self._now())
         places = range(start, start + step_s * steps, step_s)
         read = self._read(start, start + step_s * steps, step_s)
         made: dict[str, list[float | None]] = {"at": [*places]}
-        for name, metrics in METRICS.items():  # what is not emitted did not happen
-            made[name] = [sum(read[metric.value].get(at, 0.0) for metric in metrics) for at in places]
+        known = [at for values in read.values() for at in values]
+        first, last = min(known, default=0), max(known, default=-1)
+        for name, metrics in METRICS.items():
+            made[name] = [
+                sum(read[metric.value].get(at, 0.0) for metric in metrics) if first <= at <= last else None
+                for at in places
+            ]
         made |= {name: [read[name].get(at) for at in places] for name in (*_GAUGES, "p50", "p95")}
         made["classify"] = [None] * steps  # the relay counts all queues together
-        made["rate"] = [round(60.0 * (searches or 0.0) / step_s, 2) for searches in made["searches"]]
+        made["rate"] = [None if count is None else round(60.0 * count / step_s, 2) for count in made["searches"]]
         return {"step_s": step_s, "series": made}
 
     def _read(self, start: int, end: int, step_s: int) -> Mapping[str, dict[int, float]]:

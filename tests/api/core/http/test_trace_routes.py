@@ -19,8 +19,13 @@ URL = "/api/v1/trace"
 
 
 @pytest.fixture
-def tracing(database_url: str, edge_indexes: EdgeIndexes) -> Iterator[System]:
-    settings = {**JWT, "jwt_keys": KEYS, "trace": "on"}
+def trace() -> str:
+    return "on"
+
+
+@pytest.fixture
+def tracing(database_url: str, edge_indexes: EdgeIndexes, trace: str) -> Iterator[System]:
+    settings = {**JWT, "jwt_keys": KEYS, "trace": trace}
     with lent_system(database_url, edge_indexes, embedder=HashingEmbedder(), **settings) as system:
         yield system
 
@@ -108,6 +113,7 @@ def test_what_cannot_be_asked_is_named(door: TestClient, query: str, name: str) 
     assert (answer.status_code, [each["loc"] for each in answer.json()["detail"]]) == (422, [["query", name]])
 
 
+@pytest.mark.parametrize("trace", ["on", "off"])
 def test_searches_that_are_refused_are_counted_and_answered_ones_are_not(door: TestClient) -> None:
     def refused() -> float:
         return counts().get("SearchRefused", 0)

@@ -61,11 +61,28 @@ def test_the_metrics_of_the_stack_are_the_series(cloudwatch: Any) -> None:
 
     series = found["series"]
     assert (found["step_s"], {len(values) for values in series.values()}) == (60, {60})
-    assert series["searches"] == [0.0] * 54 + [2.0, 0.0, 0.0, 0.0, 0.0, 7.0]
+    assert series["searches"] == [None] * 54 + [2.0, 0.0, 0.0, 0.0, 0.0, 7.0]
     assert (series["rate"][-1], series["refused"][-1], series["writes"][-1]) == (7.0, 1.0, 7.0)
     assert (series["p50"][-1], series["p95"][-1], series["p50"][-2]) == (50.0, 95.0, None)
     # Of gauges that are not there nothing is known, while what is not counted did not happen.
     assert (series["dead"][-1], series["queued"][-1], series["empty"][-1]) == (3.0, None, 0.0)
+
+
+def test_before_the_first_metric_and_after_the_last_nothing_is_known(cloudwatch: Any) -> None:
+    put(cloudwatch, "OutboxWaiting", 0.0, minutes_ago=9)
+    put(cloudwatch, "Search", 6.0, minutes_ago=6)
+    put(cloudwatch, "OutboxWaiting", 0.0, minutes_ago=3)
+
+    series = history(cloudwatch).series("1h")["series"]
+
+    assert series["rate"] == [None] * 50 + [0.0, 0.0, 0.0, 6.0, 0.0, 0.0, 0.0] + [None] * 3
+    assert series["failed"][49:51] == [None, 0.0]
+
+
+def test_of_a_stack_that_emits_nothing_nothing_is_known(cloudwatch: Any) -> None:
+    series = history(cloudwatch).series("1h")["series"]
+    at = series.pop("at")
+    assert len(at) == 60 and all(values == [None] * 60 for values in series.values())
 
 
 def test_the_stack_and_the_service_are_asked_for_alone(cloudwatch: Any) -> None:

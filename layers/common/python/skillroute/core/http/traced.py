@@ -94,10 +94,10 @@ class Traced:
         self._threads: RunVar[CapacityLimiter] = RunVar("trace")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        watch = self._watch() if scope["type"] == "http" else Watch()
-        if watch == Watch():
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        watch = self._watch()  # with neither, refused and failed searches are counted all the same
         scope.setdefault("state", {})  # copies of the scope further in share it
         exchange = _Exchange(scope, _notes(scope))
         with noting(exchange.notes):
