@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.console.conftest import Console, lines_of
+from tests.console.conftest import Console, grave, lines_of
+from tests.console.planted import suggest
 from tests.e2e.processes import Up, answered, cli, eventually
 
 pytestmark = pytest.mark.console
@@ -251,3 +252,32 @@ def test_requests_of_a_tool_are_written_kept_until_they_are_saved_and_not_over_a
     console.page.get_by_role("button", name="Save requests").click()
     console.page.get_by_text("were not saved").wait_for()
     assert requests() == [("theirs", "import")]
+
+
+def test_what_was_decided_on_is_listed_with_what_became_of_it(console: Console, axe: str) -> None:
+    for name in ("Kite flying", "Cheese making"):
+        suggest(console.server, name)
+    [kite] = answered(console.server.http.get("/api/v1/skills/suggestions?name=Kite+flying"))
+    decided = {"decisions": [{"action": "reject", "ids": [kite["id"]], "reason": "no wind here"}]}
+    answered(console.server.http.post("/api/v1/skills/suggestions/review", json=decided))
+
+    console.open("suggestions")
+    console.page.get_by_label("Which suggestions").select_option("rejected")
+    row = (
+        console.page.get_by_role("table", name="Suggestions rejected").get_by_role("row").filter(has_text="Kite flying")
+    )
+    row.wait_for()
+    assert grave(console, axe) == []
+    assert "no wind here" in row.inner_text() and "kite_flying" in row.inner_text()
+    assert console.page.url.endswith("suggestions?show=rejected")
+    waiting = names_waiting(console.server)
+    for key in "txa":  # decide on nothing that is not shown
+        console.page.keyboard.press(key)
+    assert console.page.get_by_text("Approving").count() + console.page.get_by_text("Rejecting").count() == 0
+
+    console.page.get_by_label("Which suggestions").select_option("")
+    console.row("Cheese making").wait_for()
+    assert names_waiting(console.server) == waiting
+    console.open("suggestions?show=rejected")
+    row.wait_for()
+    assert console.complaints == []

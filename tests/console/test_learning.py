@@ -60,3 +60,13 @@ def test_judged_requests_are_decided_on_by_keys(console: Console) -> None:
     [line] = [line for line in lines_of(console.server.home.path / "requests.jsonl") if line.get("source") == "use"]
     assert line == {"query": "are my bees well", "needs": [["workshop/inspect_hive"]], "source": "use"}
     assert console.complaints == []
+
+
+def test_it_is_learned_at_once_and_what_became_of_it_is_said(console: Console) -> None:
+    console.open("learning")
+    console.page.get_by_role("button", name="Learn now").click()
+    became = console.page.get_by_role("status").filter(has_text="nothing learned")
+    became.wait_for()
+    assert " ".join(became.inner_text().split()).startswith("nothing learned ")
+    assert console.page.get_by_role("button", name="Learn now").is_enabled()
+    assert console.complaints == []

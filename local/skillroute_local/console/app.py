@@ -113,7 +113,7 @@ def console_app(
         doctor_actions(marks),
         evaluation_actions(marks),
         health_actions(lend, home),
-        learning_actions(marks),
+        learning_actions(marks, lend),
         missed_actions(marks),
         log_actions(),
         changes.actions,

@@ -12,6 +12,7 @@ from skillroute_client import AsyncSkillroute
 from skillroute_local.console.actions import Actions
 from skillroute_local.console.callers import organisation_of
 from skillroute_local.console.judgements import JudgementFile, JudgementFiles
+from skillroute_local.console.lent_parts import LendParts, with_parts
 
 _ROWS = 1000
 _PATH = "/api/v1/learning"
@@ -22,10 +23,28 @@ Needs = Annotated[list[list[str]], Field(max_length=100)]
 Days = Annotated[int, Field(ge=1, le=400)]
 
 
-def learning_actions(files: JudgementFiles) -> Actions:
-    """Return the actions of the page; what is accepted goes into the file of the caller's organisation."""
+def learning_actions(files: JudgementFiles, lend: LendParts | None) -> Actions:
+    """Return the actions of the page; what is accepted goes into the file of the caller's organisation.
+
+    Without parts nothing is learned from here.
+    """
     actions = Actions("learning")
 
+    @actions.action
+    async def status(client: AsyncSkillroute) -> dict[str, Any]:
+        """Return what is kept of use, the states with their measurements, and whether the page can learn now."""
+        found: dict[str, Any] = await client.request("GET", _PATH)
+        return found | {"can_learn": lend is not None}
+
+    for each in (requests, switch, go_on, forget):
+        actions.action(each)
+    _add_judged(actions, files)
+    if lend is not None:
+        _add_learning(actions, lend)
+    return actions
+
+
+def _add_judged(actions: Actions, files: JudgementFiles) -> None:
     @actions.action
     async def judged(client: AsyncSkillroute, days: Days = 30) -> dict[str, Any]:
         """Return the requests that use judges, 1,000 at most, without those that were decided on."""
@@ -61,15 +80,14 @@ def learning_actions(files: JudgementFiles) -> Actions:
 
         return await asyncio.to_thread(in_turn)
 
-    for each in (status, requests, switch, go_on, forget):
-        actions.action(each)
-    return actions
 
-
-async def status(client: AsyncSkillroute) -> dict[str, Any]:
-    """Return what is kept of use, and the states with their measurements."""
-    found: dict[str, Any] = await client.request("GET", _PATH)
-    return found
+def _add_learning(actions: Actions, lend: LendParts) -> None:
+    @actions.action
+    async def learn(client: AsyncSkillroute) -> dict[str, Any]:
+        """Learn of the receipts and outcomes of the caller's organisation; return what became of it, and why."""
+        org_id = await organisation_of(client, "skills")
+        report = await with_parts(lend, lambda parts: parts.learn(org_id))
+        return {"state_id": report.state_id, "is_live": report.is_live, "reason": report.reason}
 
 
 async def requests(client: AsyncSkillroute, state_id: Id) -> list[dict[str, Any]]:

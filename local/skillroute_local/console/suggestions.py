@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 from skillroute_client import AsyncSkillroute, Forbidden, NotFound
 
 from skillroute_local.console.actions import Actions
@@ -15,6 +15,7 @@ from skillroute_local.console.problems import remedy_for
 _GROUPS = 1000
 _SUGGESTIONS = 1000
 _TOOLS = 25
+_DECIDED = 50
 _NEAREST = 6
 _MAX_QUERY_LENGTH = 1000
 
@@ -55,6 +56,19 @@ async def ids(client: AsyncSkillroute, group: dict[str, Any], until: AwareDateti
     """Return the ids of a group's suggestions, without those that came after `until`."""
     found = await _suggestions(client, group)
     return [row["id"] for row in found if until is None or datetime.fromisoformat(row["created_at"]) <= until]
+
+
+@actions.action
+async def decided(
+    client: AsyncSkillroute,
+    status: Literal["approved", "merged", "rejected"],
+    offset: Annotated[int, Field(ge=0)] = 0,
+) -> dict[str, Any]:
+    """Return 50 suggestions that were decided on, the latest decision first, and how many there are in all."""
+    found = client.suggestions.list(status=status, sort="-updated_at", limit=_DECIDED, offset=offset)
+    page = await found.first()
+    total = offset + len(page.items) if page.total is None else page.total
+    return {"rows": [row.model_dump(mode="json") for row in page.items], "total": total}
 
 
 @actions.action

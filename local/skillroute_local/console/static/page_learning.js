@@ -19,14 +19,19 @@ export function make() {
   const missed = h("p", {}, h("a", { href: "#/missed" }, "Unanswered"), " has the requests that found nothing.");
   const judged = h("div", {});
   const reload = h("button", { type: "button", "data-first": true, onclick: load }, "Reload ", h("kbd", {}, "r"));
-  const element = h("div", { class: "scroll stack", tabindex: "-1" }, h("p", { class: "actions" }, reload), state, learned, missed, judged);
+  const learning = h("button", { type: "button", hidden: true, onclick: learn }, "Learn now");
+  const became = h("p", { role: "status" }); // of what was learned now
+  const element = h("div", { class: "scroll stack", tabindex: "-1" }, h("p", { class: "actions" }, reload, learning), became, state, learned, missed, judged);
   let looked = null; // the state whose words are asked for
   let turn = 0; // of what is read: an answer that comes late is of no use
 
   async function load() {
     const mine = ++turn;
     await Promise.all([
-      read(mine, "learning/status", {}, "What was learned cannot be read", drawState, state),
+      read(mine, "learning/status", {}, "What was learned cannot be read", (found) => {
+        learning.hidden = !found.can_learn;
+        drawState(found);
+      }, state),
       read(mine, "learning/judged", {}, "Judged requests cannot be read", drawJudged, judged)]);
   }
 
@@ -54,6 +59,22 @@ export function make() {
     }
   }
 
+  /** Learn of what there is, without waiting for the hour at which it is done by itself. */
+  async function learn() {
+    learning.disabled = true;
+    fill(became, "Learning and measuring: this may take a minute.");
+    try {
+      const { state_id: id, is_live: isLive, reason } = await act("learning/learn");
+      fill(became, h("span", { class: `state ${isLive ? "ok" : "so"}` }, id === null ? "nothing learned" : isLive ? "live" : "not live"),
+        ` ${id === null ? "" : `State ${id}: `}${reason}.`);
+      await load();
+    } catch (error) {
+      fill(became);
+      showProblem(error, "Nothing was learned", learn);
+    }
+    learning.disabled = false;
+  }
+
   function drawState(found) {
     const { live, states, use } = found;
     fill(state,
@@ -65,7 +86,7 @@ export function make() {
         + `${use.searches.toLocaleString("en")} searches of ${plural(use.callers, "caller")}, ${plural(use.outcomes, "outcome")}.`),
       live?.compared_with_none && [h("h2", {}, "What it changed"), compared(live)],
       h("h2", {}, "States"),
-      states.length === 0 ? h("p", { class: "muted" }, "Nothing was learned yet: outcomes of searches are needed (", h("code", {}, "skillroute learn"), " learns now).")
+      states.length === 0 ? h("p", { class: "muted" }, "Nothing was learned yet: outcomes of searches are needed.")
         : table("States", ["State", "Learned", "Requests", "Tools", "Outcomes", "Reason", ""], states.map(stateRow)));
     fill(learned);
     if (live) showLearned(live);

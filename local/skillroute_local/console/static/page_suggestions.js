@@ -1,11 +1,12 @@
 // Suggestions: a queue to be worked through by keys; a decision is sent a moment later, so that it can be undone.
 import { act, Problem } from "./calls.js";
-import { field, fill, h, plural, refuse, when } from "./dom.js";
+import { field, fill, h, plural, refuse, select, when } from "./dom.js";
 import { draft, dropDraft, editorDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { notRead, say, showProblem, solved } from "./notices.js";
 import { Selection, showFailed } from "./selection.js";
 import { SOURCES, forgetSkills, skillInput, skills } from "./skill_choice.js";
+import { DECIDED, Decided } from "./suggestions_decided.js";
 
 const UNREAD = "Suggestions cannot be read";
 const UNDO_MS = 6000;
@@ -13,6 +14,7 @@ const DOING = { approve: "Approving", reject: "Rejecting", merge: "Merging" }; /
 const DONE = { approve: "Approved", reject: "Rejected", merge: "Merged" };
 const keyOf = (group) => `${group.kind}/${group.org_id ?? ""}/${group.skill_id}/${group.name}`;
 const draftOf = (group) => `suggestion/${keyOf(group)}`;
+const statusIn = (options) => (DECIDED.includes(options.get("show")) ? options.get("show") : "");
 const isNew = (group) => group.kind === "new_skill";
 
 export function make({ options, remember }) {
@@ -28,7 +30,7 @@ export function make({ options, remember }) {
       h("span", { class: "under" }, isNew(group) ? group.description : `description of ${group.skill_id}`)],
     chosen: (group) => show(group), open: () => split.open(), none: () => { current = null; loading?.abort(); split.nothing(); },
     empty: [h("p", {}, "No open suggestions."),
-      h("p", {}, "Classifying a tool that fits no skill creates a suggestion; `skillroute skills propose` derives skills from the tools.")],
+      h("p", {}, "Classifying a tool that fits no skill creates a suggestion; ", h("code", {}, "skillroute skills propose"), " derives skills from the tools.")],
   });
   const split = new Split(list, "The suggestion");
   split.element.classList.add("even");
@@ -40,13 +42,23 @@ export function make({ options, remember }) {
     oninput: () => filter({ first: true }),
   });
   list.openedFrom(search);
+  const decided = new Decided();
+  const shown = select([["", "waiting"], ...DECIDED], statusIn(options), () => { look(); load(); });
+  shown.setAttribute("aria-label", "Which suggestions");
   const undoButton = h("button", { type: "button", disabled: true, onclick: undo }, "Undo ", h("kbd", {}, "u"));
+  const several = selection.bar(
+    h("button", { type: "button", onclick: () => decideSeveral("approve") }, "Approve them ", h("kbd", {}, "a")),
+    h("button", { type: "button", onclick: () => decideSeveral("reject") }, "Reject them ", h("kbd", {}, "x")));
   const element = h("div", { class: "stack" },
-    h("div", { class: "tools" }, search, undoButton, h("button", { type: "button", onclick: load }, "Reload"), count),
-    selection.bar(
-      h("button", { type: "button", onclick: () => decideSeveral("approve") }, "Approve them ", h("kbd", {}, "a")),
-      h("button", { type: "button", onclick: () => decideSeveral("reject") }, "Reject them ", h("kbd", {}, "x"))),
-    split.element);
+    h("div", { class: "tools" }, shown, search, undoButton, h("button", { type: "button", onclick: load }, "Reload"), count),
+    several, split.element, decided.element);
+
+  /** Show those that wait, with all that decides on them, or those that were decided on. */
+  function look() {
+    const isWaiting = !shown.value;
+    for (const one of [search, undoButton, count, several, split.element]) one.hidden = !isWaiting;
+  }
+  look();
 
   function filter(how) {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -66,6 +78,11 @@ export function make({ options, remember }) {
 
   async function load() {
     const mine = ++reading;
+    if (shown.value) {
+      remember("suggestions", { show: shown.value });
+      return decided.status === shown.value ? decided.load({ anew: true }) : decided.show(shown.value);
+    }
+    decided.show("");
     evidence.clear();
     try {
       const found = await act("suggestions/groups");
@@ -77,7 +94,10 @@ export function make({ options, remember }) {
       const wanted = options.get("open");
       if (list.current) show(list.current); // what speaks for it is read again
       else if (!(wanted && list.chooseKey(wanted))) list.choose(0);
-      if (!list.rows.length) split.show(h("p", { class: "empty" }, "Decided suggestions are listed by `skillroute suggestions list --status approved`."));
+      if (!list.rows.length) {
+        remember("suggestions", {});
+        split.show(h("p", { class: "empty" }, "Decided suggestions are under “approved”, “merged” and “rejected” above."));
+      }
     } catch (error) {
       if (mine !== reading) return;
       if (!groups.length) list.unread = notRead(error);
@@ -87,6 +107,7 @@ export function make({ options, remember }) {
   }
 
   function show(group) {
+    if (shown.value) return undefined; // those that were decided on are shown
     remember("suggestions", { open: keyOf(group) });
     return read(group, draw(group));
   }
@@ -311,11 +332,20 @@ export function make({ options, remember }) {
   }
 
   // With several selected the keys that decide are about these.
-  const actAll = (name) => () => (selection.among(groups).length ? decideSeveral(name) : act_(name)());
-  const act_ = (name) => () => { if (list.current && current?.of === keyOf(list.current)) current[name](); };
+  const actAll = (name) => () => (!shown.value && selection.among(groups).length ? decideSeveral(name) : act_(name)());
+  const act_ = (name) => () => { if (!shown.value && list.current && current?.of === keyOf(list.current)) current[name](); };
   return {
-    element, list: () => list,
+    element, list: () => (shown.value ? null : list),
     enter: load,
+    options: (more) => {
+      if (statusIn(more) !== shown.value) {
+        shown.value = statusIn(more);
+        look();
+        load();
+      } else if (!shown.value && more.has("open")) {
+        list.chooseKey(more.get("open"));
+      }
+    },
     leave: (how) => Promise.all([...waiting].map((one) => send(one, how))),
     escape: () => split.close(),
     keys: {
@@ -323,7 +353,7 @@ export function make({ options, remember }) {
       e: { says: "edit before approving", run: act_("edit") },
       m: { says: "merge into the named skill, or name one", run: act_("merge") },
       x: { says: "reject", run: actAll("reject") },
-      t: { says: "select the name in the list, or not (Space in the list)", run: () => selection.toggle(list.current) },
+      t: { says: "select the name in the list, or not (Space in the list)", run: () => { if (!shown.value) selection.toggle(list.current); } },
       u: { says: "undo the last decision, until it is sent", run: undo },
     },
   };

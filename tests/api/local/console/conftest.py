@@ -10,6 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from skillroute_client import AsyncSkillroute
 from skillroute_local.console.app import KEY_HEADER, console_app
+from skillroute_local.console.lent_parts import LendParts
 
 from tests.api.one_app import app_over
 from tests.api.tokens import JWT, Signer, claims, key_set
@@ -20,13 +21,13 @@ from tests.doubles import EdgeIndexes
 Do = Callable[..., Any]
 
 
-def page_of(system: System, requests: Path, *, reaches: bool = True) -> TestClient:
+def page_of(system: System, requests: Path, *, reaches: bool = True, lend: LendParts | None = None) -> TestClient:
     """Return the console over a system, as its own pages ask it."""
 
     def connect(token: str | None) -> AsyncSkillroute:
         return async_client_over(app_over(system), token=token)
 
-    console = console_app(connect, url=URL, requests=requests, reaches=reaches)
+    console = console_app(connect, url=URL, requests=requests, reaches=reaches, lend=lend)
     return TestClient(console, headers={KEY_HEADER: "page"})
 
 

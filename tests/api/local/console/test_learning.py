@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from skillroute_local.evaluating.requests import read_requests
 from tests.api.local.console.conftest import page_of
 from tests.api.tokens import JWT, Signer, claims, key_set
 from tests.builders import System, lent_system
-from tests.doubles import EdgeIndexes
+from tests.doubles import EdgeIndexes, at
 
 Do = Callable[..., Any]
 
@@ -127,3 +128,54 @@ class TestWithTokens:
         assert not requests.exists()
         refused = ask("acme", "reject", "search", query="book a flight", needs=[["fly"]])
         assert (refused.status_code, refused.json()["code"]) == (403, "insufficient_scope")
+
+
+@pytest.fixture
+def organisations(database_url: str, edge_indexes: EdgeIndexes, signer: Signer) -> Iterator[System]:
+    with lent_system(database_url, edge_indexes, **JWT, jwt_keys=key_set(signer.public())) as made:
+        yield made
+
+
+@pytest.fixture
+def asked(organisations: System, requests: Path, signer: Signer) -> Callable[..., Any]:
+    """Return what carries out an action with the token of an organisation."""
+
+    def do(name: str, scope: str, org: str | None, *, is_lent: bool = True) -> Any:
+        page: TestClient = page_of(
+            organisations, requests, lend=(lambda: nullcontext(organisations.parts)) if is_lent else None
+        )
+        page.headers["authorization"] = f"Bearer {signer.sign(claims(scope, org))}"
+        return page.post(f"/do/learning/{name}", json={})
+
+    return do
+
+
+def test_it_is_learned_of_the_use_of_ones_own_organisation_alone(
+    organisations: System, asked: Callable[..., Any]
+) -> None:
+    system = organisations
+    [tool] = system.put("fly", org="acme")
+    model = str(system.embedder.model)
+    search = system.receipt("book a flight", tool, org="acme", model=model, vector=at(0.1, 2))
+    system.outcome(search, "called", tool, org="acme")
+
+    found = {org: asked("learn", "skills", org).json() for org in ("acme", "globex", None)}
+
+    assert found["acme"] == {
+        "state_id": None,
+        "is_live": False,
+        "reason": "no request led three times to one tool",
+    }
+    nothing = "no outcome fits a receipt of callers who may teach"
+    assert (found["globex"]["reason"], found[None]["reason"]) == (nothing, nothing)
+
+
+def test_who_may_not_decide_on_what_is_learned_does_not_learn(asked: Callable[..., Any]) -> None:
+    refused = asked("learn", "search", "acme")
+    assert (refused.status_code, "skills" in refused.json()["detail"]) == (403, True)
+
+
+@pytest.mark.parametrize("is_lent", [True, False])
+def test_the_page_is_told_whether_it_can_learn(asked: Callable[..., Any], is_lent: bool) -> None:
+    assert asked("status", "skills", "acme", is_lent=is_lent).json()["can_learn"] is is_lent
+    assert (asked("learn", "skills", "acme", is_lent=is_lent).status_code == 200) is is_lent

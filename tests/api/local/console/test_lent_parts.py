@@ -11,13 +11,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from skillroute.core.errors.model import DatabaseUnavailable, QueueUnavailable
-from skillroute_client import AsyncSkillroute
-from skillroute_local.console.app import KEY_HEADER, console_app
-from skillroute_local.console.lent_parts import LendParts
 
-from tests.api.one_app import app_over
+from tests.api.local.console.conftest import page_of
 from tests.builders import System, lent_system
-from tests.client_over import URL, async_client_over
 from tests.component.core.queue.clocked import Clocked
 from tests.doubles import EdgeIndexes
 
@@ -28,17 +24,9 @@ def queued(database_url: str, edge_indexes: EdgeIndexes) -> Iterator[System]:
         yield system
 
 
-def page_of(system: System, tmp_path: Path, lend: LendParts | None) -> TestClient:
-    def connect(token: str | None) -> AsyncSkillroute:
-        return async_client_over(app_over(system), token=token)
-
-    console = console_app(connect, url=URL, requests=tmp_path / "requests", lend=lend)
-    return TestClient(console, headers={KEY_HEADER: "page"})
-
-
 @pytest.fixture
-def page(queued: System, tmp_path: Path) -> TestClient:
-    return page_of(queued, tmp_path, lambda: nullcontext(queued.parts))
+def page(queued: System, requests: Path) -> TestClient:
+    return page_of(queued, requests, lend=lambda: nullcontext(queued.parts))
 
 
 def work_of(page: TestClient) -> dict[str, Any]:
@@ -146,8 +134,8 @@ def test_an_unknown_queue_is_refused(page: TestClient) -> None:
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
 
 
-def test_without_the_database_nothing_is_known_and_nothing_is_changed(queued: System, tmp_path: Path) -> None:
-    page = page_of(queued, tmp_path, None)
+def test_without_the_database_nothing_is_known_and_nothing_is_changed(queued: System, requests: Path) -> None:
+    page = page_of(queued, requests)
     assert page.post("/do/health/work", json={}).json() is None
     assert page.post("/do/health/queues", json={}).json() is None
     assert page.post("/do/health/redrive_all", json={"queue": "classify"}).status_code == 404
