@@ -76,6 +76,13 @@ JOIN LATERAL (
     WHERE org_id = :org_id::text AND server = r.server AND type = r.type AND name = r.name
 ) t ON (r.server, r.type, r.name) NOT IN (SELECT server, type, name FROM written)
 
+-- name: items_without_document
+-- Both are written in one transaction, and seen in one snapshot.
+SELECT t.id::text FROM mcp.tools t
+WHERE NOT EXISTS (SELECT FROM mcp.documents d WHERE d.collection = 'mcp_unified_search' AND d.key = t.id::text)
+ORDER BY t.id
+LIMIT :limit::int
+
 -- name: lock_item
 SELECT id FROM mcp.tools WHERE id = :id::bigint AND {{own org_id}}
 FOR UPDATE
