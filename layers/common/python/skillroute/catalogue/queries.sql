@@ -33,8 +33,8 @@ UPDATE mcp.tools t SET requests = NULL FROM locked WHERE t.id = locked.id
 -- name: upsert_items
 -- Rows are locked in key order, so that two batches with the same items wait instead of deadlocking. Those that are the
 -- same already are returned as well: what they say may be cut into other words, or has a vector now. Requests that are null
--- are those that are stored; all are returned with those that they have. One that another transaction deleted while this
--- one waited for it is written anew, and still seen as it was: by its key it is one of those that were written.
+-- are those that are stored; all are returned with those that they have. One that another transaction deletes while this
+-- waits for it is written anew, and still seen as it was: by its key it is one of those that were written.
 WITH r AS MATERIALIZED (
     SELECT * FROM json_to_recordset(:rows::json) AS r (
         server text, type text, name text, name_key text, description text, input_schema json, output_schema json,
