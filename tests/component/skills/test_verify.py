@@ -134,6 +134,12 @@ def test_of_a_sound_catalogue_everything_is_counted_and_nothing_found(system: Sy
             "3",
             "none was ever made",
         ),
+        (
+            in_rows(f"DELETE FROM mcp.documents WHERE collection = '{TOOLS.value}' AND key = '3'"),
+            "every item has a document",
+            "3",
+            "it has none",
+        ),
     ],
     ids=[
         "a tool's vector in the index",
@@ -148,6 +154,7 @@ def test_of_a_sound_catalogue_everything_is_counted_and_nothing_found(system: Sy
         "a skill's embedding",
         "waits nowhere",
         "no suggestion",
+        "no document",
     ],
 )
 def test_what_is_broken_is_found_and_named(
@@ -164,6 +171,13 @@ def test_an_assignment_of_a_tool_that_changed_hands_at_a_prompt_is_found_and_men
     assert {found for found in findings(system) if found[0] == rule} == {(rule, "1", "mail"), (rule, "1", "maps")}
     system.sql(f"UPDATE {ASSIGNED} SET owner = owner")
     assert [found for found in findings(system) if found[0] == rule] == []
+
+
+def test_an_item_without_a_document_gets_one_when_it_is_written_again(system: System) -> None:
+    system.sql(f"DELETE FROM mcp.documents WHERE collection = '{TOOLS.value}' AND key = '3'")
+    assert [found[:2] for found in findings(system)] == [("every item has a document", "3")]
+    system.tools([("c", at(0.6, axis=3))])
+    assert findings(system) == []
 
 
 def test_a_document_that_does_not_say_whose_it_is_is_found(system: System) -> None:

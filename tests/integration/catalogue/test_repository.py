@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from skillroute.catalogue.collection import TOOL_DOCUMENTS
@@ -66,6 +67,28 @@ class TestUpsert:
         assert item is not None
         assert (item.content.description, item.content.tags) == ("new", ("x",))
         assert item.updated_at > item.created_at
+
+    @pytest.mark.parametrize("org", [None, "acme"])
+    def test_one_that_is_deleted_meanwhile_is_written_anew_with_its_document(
+        self, database: Database, sql: Sql, org: str | None
+    ) -> None:
+        # GIVEN an item that is being deleted
+        [former, other] = put(database, item_row("a", EAST), item_row("b", EAST), org=org)
+        sql("BEGIN")
+        sql("DELETE FROM mcp.tools WHERE id = :id", id=former.id)
+        # WHEN it is written, and waits for that
+        with ThreadPoolExecutor(1) as pool:
+            writing = pool.submit(lambda: put(database, item_row("a", EAST), item_row("b", EAST), org=org))
+            while not waits_for_a_lock(sql):
+                assert not writing.done()
+            sql("COMMIT")
+            [written] = writing.result()
+        # THEN it is another one, which is found as the first was
+        assert written == Written(written.id, created=True, is_embedded=True, is_refused=False)
+        tool_ids = [[other.id], [written.id]]
+        assert sql("SELECT id FROM mcp.tools ORDER BY id") == tool_ids
+        assert sql("SELECT key::bigint FROM mcp.documents ORDER BY 1") == tool_ids
+        assert vectors_of(sql, TOOL_DOCUMENTS, written.id) == {MODEL.name: EAST}
 
     def test_everything_an_owner_says_comes_back_as_it_was_said(self, database: Database) -> None:
         row = item_row(

@@ -33,7 +33,8 @@ UPDATE mcp.tools t SET requests = NULL FROM locked WHERE t.id = locked.id
 -- name: upsert_items
 -- Rows are locked in key order, so that two batches with the same items wait instead of deadlocking. Those that are the
 -- same already are returned as well: what they say may be cut into other words, or has a vector now. Requests that are null
--- are those that are stored; all are returned with those that they have.
+-- are those that are stored; all are returned with those that they have. One that another transaction deletes while this
+-- waits for it is written anew, and still seen as it was: by its key it is one of those that were written.
 WITH r AS MATERIALIZED (
     SELECT * FROM json_to_recordset(:rows::json) AS r (
         server text, type text, name text, name_key text, description text, input_schema json, output_schema json,
@@ -73,7 +74,14 @@ JOIN LATERAL (
     UNION ALL
     SELECT id, server, type, name, requests FROM mcp.tools
     WHERE org_id = :org_id::text AND server = r.server AND type = r.type AND name = r.name
-) t ON t.id NOT IN (SELECT id FROM written)
+) t ON (r.server, r.type, r.name) NOT IN (SELECT server, type, name FROM written)
+
+-- name: items_without_document
+-- Both are written in one transaction, and seen in one snapshot.
+SELECT t.id::text FROM mcp.tools t
+WHERE NOT EXISTS (SELECT FROM mcp.documents d WHERE d.collection = 'mcp_unified_search' AND d.key = t.id::text)
+ORDER BY t.id
+LIMIT :limit::int
 
 -- name: lock_item
 SELECT id FROM mcp.tools WHERE id = :id::bigint AND {{own org_id}}

@@ -191,6 +191,10 @@ class ItemRepository:
         rows = self._run("list_items", **conditions, limit=limit, offset=offset, max_bytes=PAGE_BYTES)
         return Listed([to_item(row) for row in rows], total, behind - offset)
 
+    def without_document(self, limit: int) -> list[str]:
+        """Return the ids, as text, of items of all organisations that no search can find."""
+        return [row[0] for row in self._run("items_without_document", limit=limit)]
+
     def rule_servers(self, item: Item) -> list[str]:
         """Return the names that rules may have for the server of an item, those of the registered one among them."""
         names: list[str] = self._run("rule_servers", org_id=item.org_id, server=item.content.key.server)[0][0]

@@ -253,13 +253,14 @@ class Parts(CoreParts):
 
     @cached_property
     def verify(self) -> Verify:
+        from skillroute.catalogue.verify import check_items
         from skillroute.core.documents.check_points import check_points
         from skillroute.core.documents.verify import Verify
         from skillroute.mail.refresh import check_mail
         from skillroute.registry.refresh import check_entities
         from skillroute.skills.verify import CheckSkills
 
-        checks = (CheckSkills(self.aggregate_skill), check_entities, check_mail, check_points)
+        checks = (check_items, CheckSkills(self.aggregate_skill), check_entities, check_mail, check_points)
         return Verify(self.database, self.feed, self.replica, checks)
 
     @cached_property
