@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
 
 from tests.console.conftest import NARROW, Console, grave, lines_of
 from tests.console.planted import SCRIPT
@@ -49,6 +48,13 @@ def opened(console: Console, place: str = "missed") -> Any:
     pane = console.page.locator(".detail")
     pane.locator(".near").first.wait_for()
     return pane
+
+
+def expect(found: Any) -> Any:
+    """Return what Playwright expects of a locator; only where the tests of the console run is it installed."""
+    from playwright.sync_api import expect as expected
+
+    return expected(found)
 
 
 def title_of(pane: Any, at: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from functools import cached_property, lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from skillroute.catalogue.model import ItemContent, ToolRequest
@@ -58,20 +58,22 @@ class KnownRequests:
 
     def _search(self, key: str, server: str, description: str) -> tuple[ToolRequest, ...]:
         best, found = 0.0, list[str]()
-        for known_server, known_description, requests in self._by_name.get(key, ()):
+        for known_server, known_description, requests in _packaged().get(key, ()):
             agrees = _agreement(server, description, known_server, known_description)
             if agrees > best:
                 best, found = agrees, requests
         return tuple(ToolRequest(text, "packaged") for text in found)
 
-    @cached_property
-    def _by_name(self) -> dict[str, list[Known]]:
-        packed = files(__package__).joinpath("known_requests.jsonl.gz").read_bytes()
-        by_name: dict[str, list[Known]] = {}
-        for line in gzip.decompress(packed).splitlines():
-            name, server, description, requests = json.loads(line)
-            by_name.setdefault(name_key(name), []).append((server, description, requests))
-        return by_name
+
+@cache
+def _packaged() -> dict[str, list[Known]]:
+    """Return what the package brings, by the names of tools: read once in a process, for it takes 60 ms."""
+    packed = files(__package__).joinpath("known_requests.jsonl.gz").read_bytes()
+    by_name: dict[str, list[Known]] = {}
+    for line in gzip.decompress(packed).splitlines():
+        name, server, description, requests = json.loads(line)
+        by_name.setdefault(name_key(name), []).append((server, description, requests))
+    return by_name
 
 
 NOTHING_KNOWN = KnownRequests(is_on=False)
