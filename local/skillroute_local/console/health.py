@@ -20,6 +20,7 @@ from skillroute_local.standing import index_in_words, index_state, part_state
 
 _RULES = {
     "the index": "Run `skillroute reindex`: the index is built anew from the database, and searches go on.",
+    "every item": "No search finds it: write the tool again with `PUT /api/v1/tools`, or import it again.",
     "a document": "Run `skillroute reindex`: it projects all documents again.",
 }
 _OTHER_RULE = "Run `skillroute reindex`, which derives everything again, then check once more."
