@@ -112,6 +112,12 @@ def test_one_who_called_a_tool_for_something_else_agrees_to_nothing() -> None:
     assert len(learned_requests([*flood, said(1, EAST, caller="ann")], NOON)) == 1
 
 
+def test_one_with_whom_the_others_agree_no_more_without_a_third_agrees_to_nothing() -> None:
+    flood = [said(1, NORTH, caller="mallory") for _ in range(2)]
+    others = [said(1, vector, caller="bob") for vector in (EAST, [0.0, -0.6, 0.8])]
+    assert learned_requests([*flood, *others], NOON) == []
+
+
 directions = st.sampled_from([EAST, NORTH, UP, [0.8, 0.6, 0.0], [0.0, -0.6, 0.8]])
 
 

@@ -98,18 +98,29 @@ def _groups_of(
     nth = 0
     for label in range(wanted):
         of_group = [places[member] for member in np.flatnonzero(labels == label)]
-        mean = _mean(of_group, evidence, vectors, weights)
-        if mean is None:
-            continue
-        agreeing = [place for place in of_group if float(vectors[place] @ mean) >= RELATED]
-        searches = {evidence[place].search for place in agreeing}
-        callers = {evidence[place].caller for place in agreeing}
-        if len(searches) < MIN_SEARCHES or len(callers) < needed:
-            continue
-        mean = _mean(agreeing, evidence, vectors, weights)
-        if mean is not None:
-            yield _Group(tool, nth, agreeing, mean)
+        agreed = _agreed(of_group, evidence, vectors, weights, needed)
+        if agreed is not None:
+            yield _Group(tool, nth, *agreed)
             nth += 1
+
+
+def _agreed(
+    places: list[int], evidence: Sequence[Evidence], vectors: Floats, weights: Floats, needed: int
+) -> tuple[list[int], Floats] | None:
+    """Return the searches that agree on their mean, and the mean; None where too few do, or of too few callers.
+
+    Without those that do not agree the mean is another one, with which others may not agree: until all do.
+    """
+    while True:
+        searches = {evidence[place].search for place in places}
+        callers = {evidence[place].caller for place in places}
+        mean = _mean(places, evidence, vectors, weights)
+        if mean is None or len(searches) < MIN_SEARCHES or len(callers) < needed:
+            return None
+        agreeing = [place for place in places if float(vectors[place] @ mean) >= RELATED]
+        if len(agreeing) == len(places):
+            return places, mean
+        places = agreeing
 
 
 def _mean(places: Sequence[int], evidence: Sequence[Evidence], vectors: Floats, weights: Floats) -> Floats | None:
