@@ -62,7 +62,7 @@ def retry_after_s(header: str | None) -> float | None:
     """Read a ``Retry-After`` header, seconds or a date (RFC 9110 section 10.2.3); None when there is none to read."""
     if not header:
         return None
-    if header.strip().isdigit():
+    if header.strip().isdecimal():
         return float(header)
     try:
         at = parsedate_to_datetime(header)

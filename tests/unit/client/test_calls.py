@@ -11,6 +11,7 @@ import httpx
 import pytest
 import skillroute_client as sdk
 from skillroute_client import AsyncSkillroute, Retry, Skillroute
+from skillroute_client.retrying import retry_after_s
 
 URL = "https://skillroute.test"
 Answers = list[httpx.Response | type[Exception]]
@@ -169,6 +170,13 @@ def test_a_server_that_asks_for_more_patience_than_there_is_is_not_asked_again(r
     with pytest.raises(sdk.RateLimited) as raised:
         run(server, SAFE["get"])
     assert (raised.value.retry_after_s, raised.value.code, raised.value.detail) == (3600.0, None, "gateway")
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"), [("3", 3.0), (" 3 ", 3.0), ("soon", None), ("\N{SUPERSCRIPT TWO}", None)]
+)
+def test_what_is_no_number_of_seconds_is_none(header: str, seconds: float | None) -> None:
+    assert retry_after_s(header) == seconds
 
 
 def test_what_an_earlier_attempt_deleted_is_deleted(run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
@@ -9,6 +10,9 @@ from urllib.parse import unquote
 from skillroute_local.importing.model import Unreadable
 from skillroute_local.importing.pointers import pointer
 from skillroute_local.importing.values import size_of
+
+_PLACE = re.compile(r"[0-9]{1,9}")
+"""A place in a list."""
 
 MAX_HOPS = 8
 """References to references that are followed."""
@@ -43,7 +47,7 @@ class References:
             name = unquote(key).replace("~1", "/").replace("~0", "~")
             if isinstance(found, dict) and name in found:
                 found = found[name]
-            elif isinstance(found, list) and name.isascii() and name.isdigit() and int(name) < len(found):
+            elif isinstance(found, list) and _PLACE.fullmatch(name) and int(name) < len(found):
                 found = found[int(name)]
             else:
                 raise Unreadable(at, f"{ref[:200]!r} leads nowhere: there is no {name[:64]!r}")

@@ -75,6 +75,8 @@ def test_what_is_refused_before_any_use_case_has_a_code_too(shared_client: TestC
     headers = {"content-type": "application/json"}
     refused(shared_client.post("/api/v1/search", content=b"x" * 1_100_000, headers=headers), 413, "body_too_large")
     refused(shared_client.post("/api/v1/search", content=b"x" * 7_000_000, headers=headers), 413, "body_too_large")
+    endless = headers | {"content-length": "9" * 5000}
+    refused(shared_client.post("/api/v1/search", content=b"{}", headers=endless), 413, "body_too_large")
     refused(shared_client.post("/api/v1/search", json={"query": ""}), 422, "invalid_request")
     refused(shared_client.get("/api/v1/tools?nonsense=1"), 422, "invalid_request")
 

@@ -108,11 +108,13 @@ def test_a_change_is_an_event_with_its_target_before_its_answer_is_there(lend: L
     [tool] = system.put("send", description="Send.")
     client.patch(f"/api/v1/tools/{tool}", json={"is_active": False})
     client.delete("/api/v1/tools/987654")
+    client.delete(f"/api/v1/tools/{'9' * 5000}")
     client.put("/api/v1/tools", json={"items": [{"name": "x", "description": TEXT}]})
     client.put("/api/v1/tools", json={"items": 7})
     assert events(system, "kind", "outcome", "code", "what", "targets") == [
         ("change", "ok", None, "PATCH /api/v1/tools/{item_id}", {"tool": tool}),
         ("change", "failed", "item_not_found", "DELETE /api/v1/tools/{item_id}", {"tool": 987654}),
+        ("change", "failed", "invalid_request", "DELETE /api/v1/tools/{item_id}", {"tool": "9" * 200}),
         ("change", "ok", None, "PUT /api/v1/tools", {}),
         ("change", "failed", "invalid_request", "PUT /api/v1/tools", {}),
     ]

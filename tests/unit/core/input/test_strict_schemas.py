@@ -47,6 +47,7 @@ def test_the_arguments_are_an_object_whose_properties_are_objects(schema: Any, s
         {"type": "object", "properties": {"a": {"$ref": "#a"}}},
         {"type": "object", "$defs": {"A": {"$id": "https://example.com/a", "$ref": "#/$defs/A"}}},
         {"type": "object", "allOf": [{"$ref": "#/allOf/7"}]},
+        {"type": "object", "allOf": [{"$ref": f"#/allOf/{'9' * 5000}"}]},
         {"type": "array"},
         {"$ref": 7},
         {"$ref": "#"},

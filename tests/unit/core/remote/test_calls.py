@@ -96,7 +96,9 @@ def test_without_time_there_is_no_attempt(time: FakeTime) -> None:
     assert attempt.made == 0
 
 
-@pytest.mark.parametrize(("header", "seconds"), [(None, None), ("", None), ("7", 7.0), (" 7 ", 7.0), ("soon", None)])
+@pytest.mark.parametrize(
+    ("header", "seconds"), [(None, None), ("", None), ("7", 7.0), (" 7 ", 7.0), ("soon", None), ("²", None)]
+)
 def test_retry_after_in_seconds(header: str | None, seconds: float | None) -> None:
     assert retry_after_s(header) == seconds
 

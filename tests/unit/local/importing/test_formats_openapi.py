@@ -231,6 +231,11 @@ def test_names_that_are_made_do_not_depend_on_the_order(tmp_path: Path) -> None:
             "'#/components/parameters/None' leads nowhere: there is no 'components'",
         ),
         (
+            {"parameters": [{"$ref": f"#/paths/~1bad/get/parameters/{'9' * 5000}"}]},
+            "/parameters/0/$ref",
+            f"'#/paths/~1bad/get/parameters/{'9' * 171}' leads nowhere: there is no '{'9' * 64}'",
+        ),
+        (
             {"parameters": [{"$ref": "other.yaml#/a"}]},
             "/parameters/0/$ref",
             "'other.yaml#/a' leads out of the document: bundle it into one file first",

@@ -11,6 +11,9 @@ from skillroute.core.errors.codes import ErrorCode
 from skillroute.core.http.errors import error_body
 from skillroute.core.http.request_id import request_id_of
 
+_MOST_DIGITS = 18
+"""Of a length; a number of thousands of digits is none that Python reads."""
+
 MAX_BODY_BYTES = 6 * 1024 * 1024
 """The most that Lambda takes as the payload of one invocation."""
 
@@ -36,7 +39,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         length = dict(scope["headers"]).get(b"content-length", b"0")
-        if length.isdigit() and int(length) > self._max_bytes:
+        if length.isdigit() and (len(length) > _MOST_DIGITS or int(length) > self._max_bytes):
             await _read_away(receive)
             await self._refuse(scope, send)
             return

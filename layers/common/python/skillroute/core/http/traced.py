@@ -30,6 +30,7 @@ _SEARCHES = re.compile(r"/api/v1/search(/|$)|/api/v1/tools/search_")
 _REPORTS = re.compile(r"/api/v1/feedback(/|$)")
 """Agents report on searches; mcp.outcomes has who reported what."""
 
+_ID = re.compile(r"[0-9]{1,19}")
 _TRIED = re.compile(rb"(?:^|&)dry_run=(?:true|1|yes|on)(?:&|$)", re.IGNORECASE)
 _TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 _REFUSED = frozenset({401, 403, 429})
@@ -258,5 +259,5 @@ def _targets(given: dict[str, object]) -> dict[str, int | str]:
     for name, value in given.items():
         kind = name.removesuffix("_id").removesuffix("_name")
         text = str(value)
-        found["tool" if kind == "item" else kind] = int(text) if text.isascii() and text.isdigit() else text
+        found["tool" if kind == "item" else kind] = int(text) if _ID.fullmatch(text) else text
     return found

@@ -8,6 +8,7 @@ send, stay as they are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ _NOT_COMPILED = {"$schema", "pattern", "patternProperties", "format", "id", "$an
 """Of an output schema: dialects that the compiler lacks, names that no reference here uses, and expressions that mean
 something else in JavaScript."""
 
+_PLACE = re.compile(r"[0-9]{1,9}")  # in a list
 _MAX_DEPTH = 200
 _MAX_HOPS = 20
 
@@ -135,7 +137,7 @@ def _target(reference: Any, root: Any) -> Any:
         name = step.replace("~1", "/").replace("~0", "~")
         if isinstance(place, Mapping) and name in place:
             place = place[name]
-        elif isinstance(place, list) and name.isascii() and name.isdigit() and int(name) < len(place):
+        elif isinstance(place, list) and _PLACE.fullmatch(name) and int(name) < len(place):
             place = place[int(name)]
         else:
             return None
