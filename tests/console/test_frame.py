@@ -88,6 +88,16 @@ def test_the_way_back_leads_from_page_to_page(console: Console) -> None:
     assert console.page.get_by_role("searchbox", name="Request").input_value() == "book a table for friday"
 
 
+def test_what_the_browser_kept_of_a_page_that_was_left_is_read_again(console: Console) -> None:
+    console.open("skills")
+    asked: list[str] = []
+    console.page.on("request", lambda request: asked.append(request.url))
+    for is_kept in ("false", "true"):  # of a tab that was loaded anew everything has just been read
+        console.page.evaluate(f"dispatchEvent(new PageTransitionEvent('pageshow', {{ persisted: {is_kept} }}))")
+        assert is_kept == "true" or asked == []
+    eventually(lambda: any(url.endswith("do/skills/skills") for url in asked), "it is read again")
+
+
 def test_the_last_change_is_undone_by_a_key(console: Console) -> None:
     console.open("catalogue")
     console.page.keyboard.press("/")

@@ -37,10 +37,16 @@ def search_actions(files: JudgementFiles) -> Actions:
         return await asyncio.to_thread(in_turn)  # thousands of lines: others' requests go on meanwhile
 
     @actions.action
-    async def run(client: AsyncSkillroute, request: dict[str, Any]) -> dict[str, Any]:
-        """Search; `request` is the body of `POST /api/v1/search`, and what is empty in it is the server's default."""
+    async def run(client: AsyncSkillroute, request: dict[str, Any], receipt: bool = True) -> dict[str, Any]:
+        """Search; `request` is the body of `POST /api/v1/search`, and what is empty in it is the server's default.
+
+        Without a `receipt` looking is no use, and nothing is learned of it.
+        """
+        params = {} if receipt else {"receipt": "false"}
         body = {name: value for name, value in request.items() if value not in (None, "")} | {"explain": True}
-        answer: dict[str, Any] = await client.request("POST", "/api/v1/search", json=body, repeat=Repeat.ALWAYS)
+        answer: dict[str, Any] = await client.request(
+            "POST", "/api/v1/search", params=params, json=body, repeat=Repeat.ALWAYS
+        )
         return answer
 
     @actions.action

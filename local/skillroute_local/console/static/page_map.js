@@ -182,7 +182,7 @@ export function make({ options, remember }) {
     const mine = ++turn;
     if (!text) { found = null; fill(result); filter(); return; }
     try {
-      const { tools } = await act("search/run", { request: { query: text, limit: HIGHLIGHTED } });
+      const { tools } = await act("search/run", { request: { query: text, limit: HIGHLIGHTED }, receipt: false });
       if (mine !== turn || !kept?.tools) return;
       const placed = new Set(kept.tools.map(({ id }) => id));
       found = { text, ranks: new Map(tools.map((tool, at) => [tool.db_id, at + 1])) };

@@ -1,11 +1,12 @@
 // Suggestions: a queue to be worked through by keys; a decision is sent a moment later, so that it can be undone.
 import { act, Problem } from "./calls.js";
-import { field, fill, h, plural, refuse, select, when } from "./dom.js";
+import { fill, h, plural, select, when } from "./dom.js";
 import { draft, dropDraft, editorDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { notRead, say, showProblem, solved } from "./notices.js";
 import { Selection, showFailed } from "./selection.js";
-import { SOURCES, forgetSkills, skillInput, skills } from "./skill_choice.js";
+import { SOURCES, forgetSkills, skillInput } from "./skill_choice.js";
+import { formOf, isNew, proof } from "./suggestion_forms.js";
 import { DECIDED, Decided } from "./suggestions_decided.js";
 
 const UNREAD = "Suggestions cannot be read";
@@ -15,7 +16,6 @@ const DONE = { approve: "Approved", reject: "Rejected", merge: "Merged" };
 const keyOf = (group) => `${group.kind}/${group.org_id ?? ""}/${group.skill_id}/${group.name}`;
 const draftOf = (group) => `suggestion/${keyOf(group)}`;
 const statusIn = (options) => (DECIDED.includes(options.get("show")) ? options.get("show") : "");
-const isNew = (group) => group.kind === "new_skill";
 
 export function make({ options, remember }) {
   let groups = [];
@@ -132,7 +132,7 @@ export function make({ options, remember }) {
 
   /** Show a group; what is returned shows what speaks for it, and touches nothing that was typed meanwhile. */
   function draw(group) {
-    const form = isNew(group) ? newSkillForm(group) : descriptionForm(group);
+    const form = formOf(group);
     const proofs = h("div", {}, h("p", { class: "muted" }, "Loading the evidence …"));
     const into = skillInput("Skill to merge into", { onenter: () => merge() });
     into.input.id = "merge-into";
@@ -161,70 +161,11 @@ export function make({ options, remember }) {
       proofs);
     return (found) => {
       form.found?.(found);
-      fill(proofs, proof(group, found, into.input));
+      fill(proofs, proof(group, found, (skill) => {
+        into.input.value = skill.id;
+        current.merge();
+      }));
     };
-  }
-
-  function newSkillForm(group) {
-    const names = { id: group.skill_id, name: group.name, description: group.description, keywords: "", parent_domain: "" };
-    const inputs = {
-      name: h("input"), id: h("input", { spellcheck: "false", class: "code" }), parent_domain: h("input"),
-      description: h("textarea", { rows: 3 }), keywords: h("input"),
-    };
-    const changed = () => Object.fromEntries(
-      Object.entries(inputs).map(([name, input]) => [name, input.value.trim()]).filter(([name, value]) => value !== names[name]));
-    return {
-      inputs, before: names,
-      element: h("fieldset", {}, h("legend", { class: "spoken" }, `The new skill ${group.name}`),
-        h("div", { class: "fields" }, field("Name", inputs.name), field("Id", inputs.id), field("Domain", inputs.parent_domain)),
-        field("Description", inputs.description), field("Keywords, with commas between", inputs.keywords)),
-      edits: () => {
-        const { keywords, ...others } = changed();
-        // The API makes the id of the name unless it is given: it shall be the one that stands here.
-        if (others.name !== undefined && others.id === undefined) others.id = inputs.id.value.trim();
-        return keywords ? { ...others, keywords: keywords.split(",").map((word) => word.trim()).filter(Boolean) } : others;
-      },
-      isFit: () => areFilled(inputs.name, inputs.id, inputs.description) && isFree(inputs.id),
-      focus: () => { inputs.name.focus(); inputs.name.select(); },
-    };
-  }
-
-  function descriptionForm(group) {
-    const now = h("p", { class: "lead" }, "…");
-    const input = h("textarea", { rows: 4 });
-    return {
-      inputs: { description: input }, before: { description: group.description },
-      element: h("fieldset", {}, h("legend", { class: "spoken" }, `A description of ${group.skill_id}`),
-        h("h3", {}, "Current description"),
-        now,
-        field("Suggested description", input)),
-      edits: () => (input.value.trim() === group.description ? {} : { description: input.value.trim() }),
-      isFit: () => areFilled(input),
-      focus: () => input.focus(),
-      found: ({ target }) => fill(now, target?.description || "(none)"),
-    };
-  }
-
-  function proof(group, found, into) {
-    const reasons = (row) => row.reasoning || "no reason was given";
-    return h("div", {},
-      isNew(group) && h("h3", {}, "Tools of the new skill"),
-      h("table", {},
-        h("thead", {}, h("tr", {}, h("th", {}, isNew(group) ? "Tool" : "Suggestion"), h("th", {}, "Why"))),
-        h("tbody", {}, found.suggestions.slice(0, 100).map((row) => {
-          const tool = found.tools[row.source_tool_id];
-          return h("tr", {},
-            h("td", {}, tool ? [h("a", { href: `#/catalogue?tool=${tool.id}`, class: "code" }, tool.name), h("br"), h("small", {}, tool.server ?? "")]
-              : row.source_tool_name ?? row.suggested_name),
-            h("td", {}, tool && h("p", {}, tool.description), h("p", { class: "muted" }, reasons(row))));
-        }))),
-      found.suggestions.length > 100 && h("p", { class: "muted" }, `and ${found.suggestions.length - 100} more`),
-      isNew(group) && found.nearest.length > 0 && [
-        h("h3", {}, "Existing skills, most similar first"),
-        h("table", {}, h("tbody", {}, found.nearest.map((skill) => h("tr", {},
-          h("td", {}, h("a", { href: `#/skills?skill=${skill.id}` }, skill.name), h("br"), h("small", {}, plural(skill.tool_count, "tool"))),
-          h("td", {}, h("button", { type: "button", class: "plain", "aria-label": `Merge into ${skill.name}`,
-            onclick: () => { into.value = skill.id; current.merge(); } }, "Merge"))))))]);
   }
 
   let current = null;
@@ -357,25 +298,6 @@ export function make({ options, remember }) {
       u: { says: "undo the last decision, until it is sent", run: undo },
     },
   };
-}
-
-function areFilled(...inputs) {
-  const empty = inputs.find((input) => !input.value.trim());
-  if (empty) refuse(empty, "It cannot be empty.");
-  return !empty;
-}
-
-/** Whether no skill has the id that stands in a field, which else says so. */
-async function isFree(input) {
-  const id = input.value.trim();
-  try {
-    forgetSkills();
-    if (!(await skills()).some((skill) => skill.id === id)) return true;
-    refuse(input, `There is a skill ${id} already: merge into it, or choose another id.`);
-  } catch (error) {
-    showProblem(error, `Whether there is a skill ${id} cannot be read`);
-  }
-  return false;
 }
 
 function failure(result) {

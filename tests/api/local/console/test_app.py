@@ -164,6 +164,17 @@ def test_a_search_explains_its_scores(do: Do, system: System) -> None:
     assert found["tools"][0]["explain"]["bm25"] > 0
 
 
+@pytest.mark.parametrize("receipt", [True, False])
+def test_a_search_that_only_looks_leaves_no_receipt(
+    database_url: str, edge_indexes: EdgeIndexes, requests: Path, receipt: bool
+) -> None:
+    with lent_system(database_url, edge_indexes, receipts="on") as system:
+        system.put("send_mail", description="Send a letter.")
+        fields = {"request": {"query": "send_mail"}, "receipt": receipt}
+        found = page_of(system, requests).post("/do/search/run", json=fields).json()
+    assert (found["metadata"]["search_id"] is not None) is receipt
+
+
 def test_marks_are_written_as_judged_requests(do: Do, requests: Path) -> None:
     requests.write_text('{"query": "by hand", "needs": [["a/b"], ["c/d"]], "note": "kept"}\nnot json\n', "utf-8")
 
