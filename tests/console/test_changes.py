@@ -161,13 +161,15 @@ def test_a_server_that_is_off_is_in_no_search(console: Console) -> None:
 
 
 def test_skills_of_a_tool_are_changed_by_hand(console: Console) -> None:
-    [tool] = console.server.items(name="sharpen_blade")
+    # One for which nothing is suggested: with a skill by hand its suggestion would be settled, which others look at.
+    console.server.put({"server": "smithy", "name": "forge_blade", "description": "Forges the blade of a knife."})
+    [tool] = console.server.items(name="forge_blade")
     console.open(f"catalogue?tool={tool['id']}")
     add = console.page.get_by_label("Skill to add")
     add.fill("smart_home")
     add.press("Enter")
     console.page.get_by_role("button", name="Save skills").click()
-    console.page.get_by_text("sharpen_blade: skills saved").wait_for()
+    console.page.get_by_text("forge_blade: skills saved").wait_for()
     [row] = answered(console.server.http.get(f"/api/v1/tools/{tool['id']}/skills"))
     assert (row["skill_id"], row["source"]) == ("smart_home", "human_manual")
 

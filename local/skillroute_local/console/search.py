@@ -37,19 +37,6 @@ def search_actions(files: JudgementFiles) -> Actions:
         return await asyncio.to_thread(in_turn)  # thousands of lines: others' requests go on meanwhile
 
     @actions.action
-    async def run(client: AsyncSkillroute, request: dict[str, Any], receipt: bool = True) -> dict[str, Any]:
-        """Search; `request` is the body of `POST /api/v1/search`, and what is empty in it is the server's default.
-
-        Without a `receipt` looking is no use, and nothing is learned of it.
-        """
-        params = {} if receipt else {"receipt": "false"}
-        body = {name: value for name, value in request.items() if value not in (None, "")} | {"explain": True}
-        answer: dict[str, Any] = await client.request(
-            "POST", "/api/v1/search", params=params, json=body, repeat=Repeat.ALWAYS
-        )
-        return answer
-
-    @actions.action
     async def judged(client: AsyncSkillroute, query: str) -> dict[str, Any]:
         """Return what the file says of a request, and how many requests it has."""
         return await work(client, "search", lambda _: None, query)
@@ -72,8 +59,22 @@ def search_actions(files: JudgementFiles) -> Actions:
         file = files.of(await organisation_of(client, "search"))
         return {"name": file.path.name, "text": await asyncio.to_thread(file.text)}
 
+    actions.action(run)
     actions.action(report)
     return actions
+
+
+async def run(client: AsyncSkillroute, request: dict[str, Any], receipt: bool = True) -> dict[str, Any]:
+    """Search; `request` is the body of `POST /api/v1/search`, and what is empty in it is the server's default.
+
+    Without a `receipt` looking is no use, and nothing is learned of it.
+    """
+    params = {} if receipt else {"receipt": "false"}
+    body = {name: value for name, value in request.items() if value not in (None, "")} | {"explain": True}
+    answer: dict[str, Any] = await client.request(
+        "POST", "/api/v1/search", params=params, json=body, repeat=Repeat.ALWAYS
+    )
+    return answer
 
 
 async def report(client: AsyncSkillroute, outcomes: Outcomes) -> dict[str, Any]:
