@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.console.conftest import Console, lines_of
+from tests.e2e.processes import eventually
 
 pytestmark = pytest.mark.console
 
@@ -68,5 +69,5 @@ def test_it_is_learned_at_once_and_what_became_of_it_is_said(console: Console) -
     became = console.page.get_by_role("status").filter(has_text="nothing learned")
     became.wait_for()
     assert " ".join(became.inner_text().split()).startswith("nothing learned ")
-    assert console.page.get_by_role("button", name="Learn now").is_enabled()
+    eventually(console.page.get_by_role("button", name="Learn now").is_enabled, "it can be learned again")
     assert console.complaints == []

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.console.conftest import Console
-from tests.e2e.processes import Processes, Up, answered, cli
+from tests.e2e.processes import Processes, Up, answered, cli, eventually
 from tests.integration.rows import connected
 from tests.stubs.http_mcp_server import serving
 from tests.temporary import temporary_directory
@@ -63,7 +63,7 @@ def test_a_server_leads_to_its_tools_and_they_lead_back(console: Console, axe: s
     console.page.get_by_role("region", name="The tool").get_by_role("link", name="workshop").click()
     detail(console).get_by_role("heading", name="workshop").wait_for()
     detail(console).get_by_role("link", name="Show them in the catalogue").click()
-    console.page.get_by_text("7 of ").wait_for()
+    console.page.get_by_text(f"{len(console.server.items(server='workshop'))} of ").wait_for()
 
 
 def test_changes_that_wait_and_failures_are_filtered_by_the_address(console: Console) -> None:
@@ -84,7 +84,7 @@ def test_changes_that_wait_and_failures_are_filtered_by_the_address(console: Con
     console.page.get_by_role("heading", level=1, name="Changes").wait_for()
     console.page.go_back()
     console.row("sums").wait_for()
-    assert console.page.locator("[role=option]").count() == 1
+    eventually(lambda: console.page.locator("[role=option]").count() == 1, "the others do not wait")
     assert console.complaints == []
 
 

@@ -40,7 +40,7 @@ export function requestEditor(row, changed) {
 
   function chip(title, drop) {
     const says = h("span", { class: "state no" });
-    tools().then((known) => { if (match(title, known).why) fill(says, " not found in the catalogue"); }).catch(() => {});
+    tools().then((known) => { if (match(title, known).why) fill(says, " not found in the catalogue"); }).catch((error) => fill(says, ` not looked up: ${error.message}`));
     return h("span", { class: "chip code" }, title, says,
       h("button", { type: "button", "aria-label": `Remove ${title}`, title: "remove it", onclick: drop }, "×"));
   }
