@@ -57,6 +57,13 @@ def add(pane: Any, need: int, tool: str) -> None:
     field.press("Enter")
 
 
+def test_tools_that_cannot_be_looked_up_are_not_called_missing(console: Console, file: Path) -> None:
+    away = {"detail": "the catalogue is away", "remedy": "Wait."}
+    console.page.route("**/do/catalogue/tools", lambda route: route.fulfill(status=503, json=away))
+    pane = opened(console, MEETING)
+    pane.locator(".chip").get_by_text("not looked up: the catalogue is away").wait_for()
+
+
 def test_needs_are_edited_and_taken_back(console: Console, file: Path, axe: str) -> None:
     pane = opened(console, MEETING)
     assert pane.get_by_label("What is asked for").input_value() == MEETING
