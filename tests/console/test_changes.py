@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.console.conftest import Console, grave, lines_of
+from tests.console.conftest import NARROW, Console, grave, lines_of
 from tests.console.planted import suggest
 from tests.e2e.processes import Up, answered, cli, eventually
 
@@ -256,30 +256,103 @@ def test_requests_of_a_tool_are_written_kept_until_they_are_saved_and_not_over_a
     assert requests() == [("theirs", "import")]
 
 
-def test_what_was_decided_on_is_listed_with_what_became_of_it(console: Console, axe: str) -> None:
+@pytest.fixture
+def decided(console: Console) -> Any:
+    """Reject a suggestion and let another wait, on the page Suggestions; return what chooses one of its lists."""
     for name in ("Kite flying", "Cheese making"):
         suggest(console.server, name)
-    [kite] = answered(console.server.http.get("/api/v1/skills/suggestions?name=Kite+flying"))
-    decided = {"decisions": [{"action": "reject", "ids": [kite["id"]], "reason": "no wind here"}]}
-    answered(console.server.http.post("/api/v1/skills/suggestions/review", json=decided))
-
+    kites = answered(console.server.http.get("/api/v1/skills/suggestions?name=Kite+flying"))
+    if kites:
+        wanted = {"action": "reject", "ids": [one["id"] for one in kites], "reason": "no wind here"}
+        answered(console.server.http.post("/api/v1/skills/suggestions/review", json={"decisions": [wanted]}))
     console.open("suggestions")
-    console.page.get_by_label("Which suggestions").select_option("rejected")
-    row = (
-        console.page.get_by_role("table", name="Suggestions rejected").get_by_role("row").filter(has_text="Kite flying")
-    )
+    console.row("Cheese making").wait_for()
+    return console.page.get_by_label("Which suggestions").select_option
+
+
+def rows_of(console: Console, status: str) -> Any:
+    return console.page.get_by_role("table", name=f"Suggestions {status}").locator("tbody tr")
+
+
+def test_what_was_decided_on_is_listed_with_what_became_of_it(console: Console, decided: Any) -> None:
+    decided("rejected")
+    row = rows_of(console, "rejected").filter(has_text="Kite flying").first
     row.wait_for()
-    assert grave(console, axe) == []
     assert "no wind here" in row.inner_text() and "kite_flying" in row.inner_text()
     assert console.page.url.endswith("suggestions?show=rejected")
     waiting = names_waiting(console.server)
+    console.page.locator("h1").click()
     for key in "txa":  # decide on nothing that is not shown
         console.page.keyboard.press(key)
     assert console.page.get_by_text("Approving").count() + console.page.get_by_text("Rejecting").count() == 0
 
-    console.page.get_by_label("Which suggestions").select_option("")
+    decided("")
     console.row("Cheese making").wait_for()
     assert names_waiting(console.server) == waiting
     console.open("suggestions?show=rejected")
     row.wait_for()
     assert console.complaints == []
+
+
+def test_the_list_of_what_was_decided_on_keeps_nobody_out(console: Console, decided: Any, axe: str) -> None:
+    decided("rejected")
+    rows_of(console, "rejected").first.wait_for()
+    assert grave(console, axe) == []
+    console.page.set_viewport_size(NARROW)
+    assert console.page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+
+
+def test_what_is_sent_while_decided_ones_are_shown_is_among_them(console: Console, decided: Any) -> None:
+    console.row("Cheese making").click()
+    console.page.get_by_label("Reason of a rejection").fill("no cow here")
+    console.page.get_by_role("button", name="Reject").click()
+    decided("rejected")
+    rows_of(console, "rejected").filter(has_text="no cow here").first.wait_for()
+    assert "Cheese making" not in names_waiting(console.server)
+
+
+def test_decided_ones_that_cannot_be_read_are_not_called_none(console: Console, decided: Any) -> None:
+    decided("rejected")
+    rows_of(console, "rejected").first.wait_for()
+    away = {"detail": "the list is away", "remedy": "Wait."}
+    console.page.route("**/do/suggestions/decided", lambda route: route.fulfill(status=503, json=away))
+    decided("merged")
+    console.page.locator("#page").get_by_text("the list is away").wait_for()
+    assert rows_of(console, "rejected").count() == 0  # of another status
+    console.page.unroute("**/do/suggestions/decided")
+    console.page.get_by_role("button", name="Try again").click()
+    console.page.locator("#page .unread").wait_for(state="detached")
+
+
+def test_more_of_the_decided_ones_are_shown_page_by_page(console: Console, decided: Any) -> None:
+    rows = [{"id": n, "kind": "new_skill", "suggested_name": f"Hobby {n}", "source_tool_id": n} for n in range(60)]
+    pages = [rows[:50], None, rows[49:]]
+
+    def answer(route: Any) -> None:
+        page = pages.pop(0)
+        if page is None:
+            return route.fulfill(status=503, json={"detail": "the list is away", "remedy": "Wait."})
+        return route.fulfill(json={"rows": page, "total": len(rows)})
+
+    console.page.route("**/do/suggestions/decided", answer)
+    decided("approved")
+    more = console.page.get_by_role("button", name="Show more of 60")
+    more.click()
+    console.page.locator("#errors").get_by_text("the list is away").wait_for()
+    more.click()
+    eventually(lambda: rows_of(console, "approved").count() == 60, "each is there once")
+    assert console.page.evaluate("document.activeElement.textContent") == "50"
+    assert more.count() == 0
+
+
+def test_the_way_back_leads_to_the_suggestion_that_was_open(console: Console, decided: Any) -> None:
+    console.row("Cheese making").click()
+    console.page.locator(".detail h2").get_by_text("Cheese making").wait_for()
+    opened = console.page.url
+    console.open("suggestions?show=rejected")
+    rows_of(console, "rejected").first.wait_for()
+    console.page.reload()
+    rows_of(console, "rejected").first.wait_for()
+    console.page.go_back()
+    console.page.locator(".detail h2").get_by_text("Cheese making").wait_for()
+    assert console.page.url == opened

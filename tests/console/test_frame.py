@@ -88,14 +88,19 @@ def test_the_way_back_leads_from_page_to_page(console: Console) -> None:
     assert console.page.get_by_role("searchbox", name="Request").input_value() == "book a table for friday"
 
 
-def test_what_the_browser_kept_of_a_page_that_was_left_is_read_again(console: Console) -> None:
-    console.open("skills")
-    asked: list[str] = []
-    console.page.on("request", lambda request: asked.append(request.url))
-    for is_kept in ("false", "true"):  # of a tab that was loaded anew everything has just been read
-        console.page.evaluate(f"dispatchEvent(new PageTransitionEvent('pageshow', {{ persisted: {is_kept} }}))")
-        assert is_kept == "true" or asked == []
-    eventually(lambda: any(url.endswith("do/skills/skills") for url in asked), "it is read again")
+@pytest.mark.parametrize("place", ["map", "search?q=book+a+table+for+friday"])
+def test_what_the_browser_kept_of_a_tab_that_was_left_is_loaded_anew(console: Console, place: str) -> None:
+    console.open(place)
+    shown = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: %s }))"
+    console.page.evaluate("window.isKept = true")
+    console.page.evaluate(shown % "false")  # the tab was opened just now
+    assert console.page.evaluate("window.isKept") is True
+    with console.page.expect_navigation():
+        console.page.evaluate(f"dispatchEvent(new PageTransitionEvent('pagehide')); {shown % 'true'}")
+    console.page.locator("#page > *").first.wait_for()
+    assert console.page.evaluate("window.isKept") is None
+    assert console.page.url.endswith(f"#/{place}")
+    assert console.complaints == []
 
 
 def test_the_last_change_is_undone_by_a_key(console: Console) -> None:

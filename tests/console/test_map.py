@@ -243,7 +243,9 @@ def test_a_search_that_fails_is_shown_and_its_text_stays(console: Console) -> No
     console.open("map")
     field = console.page.get_by_label("Highlight results of a request")
     field.fill("send a letter")
-    field.press("Enter")
+    with console.page.expect_request("**/do/search/run") as asked:
+        field.press("Enter")
+    assert asked.value.post_data_json["receipt"] is False  # looking at the map is no use
     console.page.locator(".problem").get_by_text("it is away").wait_for()
     assert field.input_value() == "send a letter"
 

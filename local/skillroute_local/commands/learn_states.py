@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ from skillroute_local.errors import Misused
 
 _RECEIPTS = {"on": "kept", "without-texts": "kept without texts", "off": "not kept"}
 _OFF, _AUTOMATIC = "none", "auto"
+_ID = re.compile(r"0*[1-9][0-9]{0,17}")
 
 
 def status(url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False) -> None:
@@ -77,7 +79,7 @@ def use(
 
     It needs scope skills; for the global catalogue, of callers without an organisation, scope admin.
     """
-    if state not in (_OFF, _AUTOMATIC) and not (state.isascii() and state.isdecimal() and int(state) > 0):
+    if state not in (_OFF, _AUTOMATIC) and not _ID.fullmatch(state):
         raise Misused(f"STATE is the number of a state, {_OFF} or {_AUTOMATIC}: `skillroute learn status` lists them")
     with client_for(url, token, sign_region) as client:
         if state == _AUTOMATIC:

@@ -9,7 +9,9 @@ from skillroute_client import AsyncSkillroute
 from skillroute_local.console.problems import MissingScope, TooOld
 
 
-async def organisation_of(client: AsyncSkillroute, scope: Literal["search", "skills", "catalog"]) -> str | None:
+async def organisation_of(
+    client: AsyncSkillroute, scope: Literal["search", "skills", "catalog", "admin"]
+) -> str | None:
     """Return the organisation that a client calls for, None for a caller without one.
 
     Raises

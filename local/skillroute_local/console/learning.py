@@ -13,6 +13,7 @@ from skillroute_local.console.actions import Actions
 from skillroute_local.console.callers import organisation_of
 from skillroute_local.console.judgements import JudgementFile, JudgementFiles
 from skillroute_local.console.lent_parts import LendParts, with_parts
+from skillroute_local.console.problems import Busy
 
 _ROWS = 1000
 _PATH = "/api/v1/learning"
@@ -82,11 +83,21 @@ def _add_judged(actions: Actions, files: JudgementFiles) -> None:
 
 
 def _add_learning(actions: Actions, lend: LendParts) -> None:
+    learning = asyncio.Lock()  # a minute of a processor, and of a thread that all pages share
+
     @actions.action
     async def learn(client: AsyncSkillroute) -> dict[str, Any]:
-        """Learn of the receipts and outcomes of the caller's organisation; return what became of it, and why."""
+        """Learn of the receipts and outcomes of the caller's organisation; return what became of it, and why.
+
+        What is learned without an organisation may go live for all of them: that is the operator's to do.
+        """
         org_id = await organisation_of(client, "skills")
-        report = await with_parts(lend, lambda parts: parts.learn(org_id))
+        if org_id is None:
+            await organisation_of(client, "admin")
+        if learning.locked():
+            raise Busy("something is being learned already")
+        async with learning:
+            report = await with_parts(lend, lambda parts: parts.learn(org_id))
         return {"state_id": report.state_id, "is_live": report.is_live, "reason": report.reason}
 
 

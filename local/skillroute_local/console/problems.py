@@ -88,6 +88,13 @@ class MissingScope(Refused):
         super().__init__(Problem(403, detail, _REMEDIES["insufficient_scope"], "insufficient_scope"))
 
 
+class Busy(Refused):
+    """It is being done already, for another caller or in another tab."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(Problem(409, detail, "Wait until that is done, then try again."))
+
+
 class TooOld(Refused):
     """The Skillroute that is called does not identify the caller."""
 

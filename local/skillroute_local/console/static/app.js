@@ -144,8 +144,8 @@ async function start() {
   addEventListener("keydown", onKey);
   addEventListener("pointerdown", () => { isOpening = true; }, { capture: true });
   addEventListener("pagehide", () => shown?.page.leave?.({ last: true }));
-  // What the browser kept of a tab that was left is as old as that.
-  addEventListener("pageshow", ({ persisted }) => { if (persisted) shown?.page.enter?.(); });
+  // What the browser kept of a tab that was left is as old as that, and its page has taken its leave.
+  addEventListener("pageshow", ({ persisted }) => { if (persisted) location.reload(); });
   // With another token everything may look different, and so may what was undone for a page that was left.
   for (const name of ["token", "changed-elsewhere"]) document.addEventListener(name, () => shown?.page.enter?.());
   about().then(({ url }) => fill(document.getElementById("address"), url))

@@ -22,6 +22,7 @@ export function make() {
   const learning = h("button", { type: "button", hidden: true, onclick: learn }, "Learn now");
   const became = h("p", { role: "status" }); // of what was learned now
   const element = h("div", { class: "scroll stack", tabindex: "-1" }, h("p", { class: "actions" }, reload, learning), became, state, learned, missed, judged);
+  let visit = 0; // what is learned for another caller, or after the page was left, is not shown here
   let looked = null; // the state whose words are asked for
   let turn = 0; // of what is read: an answer that comes late is of no use
 
@@ -61,18 +62,23 @@ export function make() {
 
   /** Learn of what there is, without waiting for the hour at which it is done by itself. */
   async function learn() {
+    const mine = visit;
+    const isMeant = () => mine === visit;
     learning.disabled = true;
     fill(became, "Learning and measuring: this may take a minute.");
     try {
       const { state_id: id, is_live: isLive, reason } = await act("learning/learn");
+      if (!isMeant()) return;
       fill(became, h("span", { class: `state ${isLive ? "ok" : "so"}` }, id === null ? "nothing learned" : isLive ? "live" : "not live"),
         ` ${id === null ? "" : `State ${id}: `}${reason}.`);
       await load();
     } catch (error) {
+      if (!isMeant()) return;
       fill(became);
       showProblem(error, "Nothing was learned", learn);
+    } finally {
+      learning.disabled = false;
     }
-    learning.disabled = false;
   }
 
   function drawState(found) {
@@ -184,5 +190,5 @@ export function make() {
       h("span", { class: "actions" }, decide("accept", "Accept", `Written into ${name}.`), decide("reject", "Reject", "Rejected."))];
   }
 
-  return { element, enter: load, leave: () => { turn += 1; }, keys: { r: { says: "read everything again", run: load } } };
+  return { element, enter: () => { visit += 1; fill(became); return load(); }, leave: () => { turn += 1; visit += 1; }, keys: { r: { says: "read everything again", run: load } } };
 }

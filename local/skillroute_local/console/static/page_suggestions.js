@@ -19,6 +19,7 @@ const statusIn = (options) => (DECIDED.includes(options.get("show")) ? options.g
 
 export function make({ options, remember }) {
   let groups = [];
+  let wanted = options.get("open"); // that shall be open once it is read
   let loading = null;
   const waiting = []; // decisions that can be undone still, the last one last
   const evidence = new Map();
@@ -57,16 +58,21 @@ export function make({ options, remember }) {
   function look() {
     const isWaiting = !shown.value;
     for (const one of [search, undoButton, count, several, split.element]) one.hidden = !isWaiting;
+    (isWaiting ? search : shown).dataset.first = true; // where / leads
+    delete (isWaiting ? shown : search).dataset.first;
   }
   look();
+
+  /** What was sent is among the decided ones at once. */
+  const showDecided = () => { if (shown.value && element.isConnected) decided.load({ anew: true }); };
 
   function filter(how) {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const text = (group) =>
       [group.name, group.description, group.skill_id, ...group.examples.map((e) => `${e.server ?? ""} ${e.source_tool_name ?? ""}`)]
         .join(" ").toLowerCase();
-    const decided = new Set(waiting.map((one) => keyOf(one.group)));
-    const rows = groups.filter((group) => !decided.has(keyOf(group)) && words.every((word) => text(group).includes(word)));
+    const going = new Set(waiting.map((one) => keyOf(one.group)));
+    const rows = groups.filter((group) => !going.has(keyOf(group)) && words.every((word) => text(group).includes(word)));
     list.show(rows, words.length && groups.length ? "No suggestion matches the filter: press Esc and clear it." : undefined, how);
     const all = rows.reduce((sum, group) => sum + group.count, 0);
     fill(count, !list.unread && `${plural(rows.length, "name")}, ${plural(all, "suggestion")}`);
@@ -91,9 +97,10 @@ export function make({ options, remember }) {
       list.unread = null;
       solved(UNREAD);
       filter();
-      const wanted = options.get("open");
-      if (list.current) show(list.current); // what speaks for it is read again
-      else if (!(wanted && list.chooseKey(wanted))) list.choose(0);
+      const isOpened = wanted && wanted !== list.chosenKey && list.chooseKey(wanted);
+      wanted = null;
+      if (!isOpened && list.current) show(list.current); // what speaks for it is read again
+      else if (!isOpened) list.choose(0);
       if (!list.rows.length) {
         remember("suggestions", {});
         split.show(h("p", { class: "empty" }, "Decided suggestions are under “approved”, “merged” and “rejected” above."));
@@ -221,6 +228,7 @@ export function make({ options, remember }) {
   async function sendTogether(batch, action) {
     const { done, failed } = await selection.each(batch.filter((one) => waiting.includes(one)), (one) => send(one, { isQuiet: true }), DOING[action]);
     filter();
+    showDecided();
     if (done.length) say(`${DONE[action]}: ${plural(done.length, "name")}`);
     showFailed(failed, `${plural(failed.length, "name")} not decided, and in the list again`, (one) => one.group.name, () => {
       waiting.push(...failed.map(({ row }) => row));
@@ -255,6 +263,7 @@ export function make({ options, remember }) {
       if (result.status === "failed") throw failure(result);
       dropDraft(draftOf(one.group));
       forgetSkills();
+      if (!isQuiet) showDecided();
       if (isQuiet && !result.failed) return;
       const also = result.also_resolved ? `, and ${result.also_resolved} more of the name` : "";
       say(`${DONE[one.decision.action]}: ${one.group.name}${one.where || (result.skill ? ` as ${result.skill.id}` : "")}, ${plural(result.decided, "suggestion")}${also}`);
@@ -279,12 +288,13 @@ export function make({ options, remember }) {
     element, list: () => (shown.value ? null : list),
     enter: load,
     options: (more) => {
+      wanted = more.get("open");
       if (statusIn(more) !== shown.value) {
         shown.value = statusIn(more);
         look();
         load();
-      } else if (!shown.value && more.has("open")) {
-        list.chooseKey(more.get("open"));
+      } else if (!shown.value && wanted && list.chooseKey(wanted)) {
+        wanted = null;
       }
     },
     leave: (how) => Promise.all([...waiting].map((one) => send(one, how))),

@@ -23,6 +23,7 @@ export class Decided {
     this.rows = [];
     this.turn += 1;
     this.element.hidden = !status;
+    fill(this.element, status && h("p", { class: "muted" }, "Reading …"));
     return status ? this.load() : undefined;
   }
 
@@ -33,11 +34,15 @@ export class Decided {
       const { rows, total } = await act("suggestions/decided", { status: this.status, offset: anew ? 0 : this.rows.length });
       if (mine !== this.turn) return;
       solved(UNREAD);
-      this.rows = anew ? rows : [...this.rows, ...rows];
+      const known = new Set(anew ? [] : this.rows.map(({ id }) => id)); // a decision made meanwhile moves them all on
+      const at = this.rows.length;
+      this.rows = [...(anew ? [] : this.rows), ...rows.filter(({ id }) => !known.has(id))];
       this.draw(total);
+      if (!anew && at > 0) this.element.querySelectorAll("tbody tr")[at]?.querySelector("a")?.focus();
     } catch (error) {
       if (mine !== this.turn) return;
       if (!this.rows.length) fill(this.element, notRead(error));
+      for (const button of this.element.querySelectorAll("button")) button.disabled = false;
       showProblem(error, UNREAD, () => this.load({ anew }));
     }
   }

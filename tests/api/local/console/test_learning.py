@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from fastapi.testclient import TestClient
+from skillroute.learning.learn.learn import LearnReport
 from skillroute_local.evaluating.requests import read_requests
 
 from tests.api.local.console.conftest import page_of
@@ -137,21 +141,24 @@ def organisations(database_url: str, edge_indexes: EdgeIndexes, signer: Signer) 
 
 
 @pytest.fixture
-def asked(organisations: System, requests: Path, signer: Signer) -> Callable[..., Any]:
-    """Return what carries out an action with the token of an organisation."""
+def keeper(organisations: System, requests: Path, signer: Signer) -> Callable[..., TestClient]:
+    """Return what opens the console with a token of an organisation, or of none."""
 
-    def do(name: str, scope: str, org: str | None, *, is_lent: bool = True) -> Any:
-        page: TestClient = page_of(
-            organisations, requests, lend=(lambda: nullcontext(organisations.parts)) if is_lent else None
-        )
+    def page(scope: str, org: str | None, *, is_lent: bool = True) -> TestClient:
+        lend = (lambda: nullcontext(organisations.parts)) if is_lent else None
+        page = page_of(organisations, requests, lend=lend)
         page.headers["authorization"] = f"Bearer {signer.sign(claims(scope, org))}"
-        return page.post(f"/do/learning/{name}", json={})
+        return page
 
-    return do
+    return page
+
+
+def learn(page: TestClient) -> httpx.Response:
+    return page.post("/do/learning/learn", json={})
 
 
 def test_it_is_learned_of_the_use_of_ones_own_organisation_alone(
-    organisations: System, asked: Callable[..., Any]
+    organisations: System, keeper: Callable[..., TestClient]
 ) -> None:
     system = organisations
     [tool] = system.put("fly", org="acme")
@@ -159,23 +166,50 @@ def test_it_is_learned_of_the_use_of_ones_own_organisation_alone(
     search = system.receipt("book a flight", tool, org="acme", model=model, vector=at(0.1, 2))
     system.outcome(search, "called", tool, org="acme")
 
-    found = {org: asked("learn", "skills", org).json() for org in ("acme", "globex", None)}
+    found = {org: learn(keeper("skills", org)).json() for org in ("acme", "globex")}
 
     assert found["acme"] == {
         "state_id": None,
         "is_live": False,
         "reason": "no request led three times to one tool",
     }
-    nothing = "no outcome fits a receipt of callers who may teach"
-    assert (found["globex"]["reason"], found[None]["reason"]) == (nothing, nothing)
+    assert found["globex"]["reason"] == "no outcome fits a receipt of callers who may teach"
 
 
-def test_who_may_not_decide_on_what_is_learned_does_not_learn(asked: Callable[..., Any]) -> None:
-    refused = asked("learn", "search", "acme")
+def test_what_may_go_live_for_all_is_learned_by_the_operator_alone(keeper: Callable[..., TestClient]) -> None:
+    refused = learn(keeper("skills", None))
+    assert (refused.status_code, "'admin'" in refused.json()["detail"]) == (403, True)
+    assert learn(keeper("admin", None)).status_code == 200
+
+
+def test_one_learns_at_a_time(
+    organisations: System, keeper: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def held(org_id: str | None) -> LearnReport:
+        begun.set()
+        assert ended.wait(60)
+        return LearnReport(org_id, None, False, "nothing", {})
+
+    monkeypatch.setitem(vars(organisations.parts), "learn", held)
+    page = keeper("skills", "acme")
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(learn, page)
+        assert begun.wait(60)
+        second = learn(page)
+        ended.set()
+        assert (first.result().status_code, second.status_code) == (200, 409)
+    assert second.json()["detail"] == "something is being learned already"
+
+
+def test_who_may_not_decide_on_what_is_learned_does_not_learn(keeper: Callable[..., TestClient]) -> None:
+    refused = learn(keeper("search", "acme"))
     assert (refused.status_code, "skills" in refused.json()["detail"]) == (403, True)
 
 
 @pytest.mark.parametrize("is_lent", [True, False])
-def test_the_page_is_told_whether_it_can_learn(asked: Callable[..., Any], is_lent: bool) -> None:
-    assert asked("status", "skills", "acme", is_lent=is_lent).json()["can_learn"] is is_lent
-    assert (asked("learn", "skills", "acme", is_lent=is_lent).status_code == 200) is is_lent
+def test_the_page_knows_whether_it_can_learn(keeper: Callable[..., TestClient], is_lent: bool) -> None:
+    page = keeper("skills", "acme", is_lent=is_lent)
+    assert page.post("/do/learning/status", json={}).json()["can_learn"] is is_lent
+    assert (learn(page).status_code == 200) is is_lent

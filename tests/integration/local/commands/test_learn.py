@@ -119,7 +119,8 @@ class TestStates:
 
     def test_a_state_that_is_not_there_is_refused(self, run: CommandLine, system: System, tool: int) -> None:
         assert run.error("learn", "use", "7")["code"] == "not_found"
-        assert run.error("learn", "use", "first")["exit_code"] == 2
+        for wrong in ("first", "0", "9" * 5000):
+            assert run.error("learn", "use", wrong)["exit_code"] == 2
 
     def test_status_has_a_line_of_it(self, run: CommandLine, system: System, tool: int) -> None:
         assert "learned" not in run("status").stdout

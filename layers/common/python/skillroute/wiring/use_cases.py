@@ -260,7 +260,7 @@ class Parts(CoreParts):
         from skillroute.registry.refresh import check_entities
         from skillroute.skills.verify import CheckSkills
 
-        checks = (check_items, CheckSkills(self.aggregate_skill), check_entities, check_mail, check_points)
+        checks = (CheckSkills(self.aggregate_skill), check_entities, check_mail, check_points, check_items)
         return Verify(self.database, self.feed, self.replica, checks)
 
     @cached_property

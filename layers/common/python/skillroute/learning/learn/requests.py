@@ -114,10 +114,12 @@ def _agreed(
     while True:
         searches = {evidence[place].search for place in places}
         callers = {evidence[place].caller for place in places}
-        mean = _mean(places, evidence, vectors, weights)
-        if mean is None or len(searches) < MIN_SEARCHES or len(callers) < needed:
+        if len(searches) < MIN_SEARCHES or len(callers) < needed:
             return None
-        agreeing = [place for place in places if float(vectors[place] @ mean) >= RELATED]
+        mean = _mean(places, evidence, vectors, weights)
+        if mean is None:
+            return None
+        agreeing = [places[at] for at in np.flatnonzero(vectors[places] @ mean >= RELATED)]
         if len(agreeing) == len(places):
             return places, mean
         places = agreeing
