@@ -110,6 +110,14 @@ def large(processes: Processes, directory: Path) -> Up:
     return server
 
 
+@pytest.fixture(scope="module")
+def locked(processes: Processes) -> Iterator[Up]:
+    """A Skillroute that asks for tokens."""
+    with temporary_directory("skillroute-console-") as name:
+        Path(name).chmod(0o711)
+        yield processes.up(Path(name) / "home", "--no-pump", SKILLROUTE_AUTH="jwt").ready()
+
+
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     made = browser.new_context(viewport=WIDE)

@@ -170,14 +170,6 @@ def _refresh(console: Console) -> None:
 
 
 @pytest.fixture(scope="module")
-def locked(processes: Processes) -> Iterator[Up]:
-    """A Skillroute that asks for tokens."""
-    with temporary_directory("skillroute-console-") as name:
-        Path(name).chmod(0o711)
-        yield processes.up(Path(name) / "home", "--no-pump", SKILLROUTE_AUTH="jwt").ready()
-
-
-@pytest.fixture(scope="module")
 def tokens(locked: Up) -> dict[str, str]:
     return {"search": token(locked, "search"), "all": token(locked, "search", "skills", "catalog", "admin")}
 

@@ -35,14 +35,6 @@ class ConsoleProcess(Server):
 
 
 @pytest.fixture(scope="module")
-def locked(processes: Processes) -> Iterator[Up]:
-    """A Skillroute that asks for tokens."""
-    with temporary_directory("skillroute-console-") as name:
-        Path(name).chmod(0o711)
-        yield processes.up(Path(name) / "home", "--no-pump", SKILLROUTE_AUTH="jwt").ready()
-
-
-@pytest.fixture(scope="module")
 def separate(locked: Up, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleProcess]:
     started = ConsoleProcess(locked.home.path, tmp_path_factory.mktemp("output") / "console.txt").ready()
     yield started
