@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.console.conftest import Console, lines_of
@@ -70,4 +72,20 @@ def test_it_is_learned_at_once_and_what_became_of_it_is_said(console: Console) -
     became.wait_for()
     assert " ".join(became.inner_text().split()).startswith("nothing learned ")
     eventually(console.page.get_by_role("button", name="Learn now").is_enabled, "it can be learned again")
+    assert console.complaints == []
+
+
+def test_the_state_that_was_asked_for_last_is_shown_whatever_is_answered_last(console: Console) -> None:
+    console.open("learning")
+    console.page.get_by_role("heading", name=" has learned").wait_for()
+    held: list[Any] = []
+    console.page.route("**/do/learning/requests", lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
+    console.page.get_by_role("button", name="Show what state 1 has learned").click()
+    console.page.get_by_role("button", name="Show what state 2 has learned").click()
+    eventually(lambda: console.page.wait_for_timeout(20) or len(held) == 2, "both are asked for")
+    for at in (1, 0):  # the first one comes last
+        with console.page.expect_response("**/do/learning/requests"):
+            held[at].continue_()
+    heading = console.page.get_by_role("heading", name=" has learned")
+    assert heading.inner_text() == "What state 2 has learned"
     assert console.complaints == []
