@@ -35,6 +35,14 @@ def test_a_finding_leads_to_its_tool(console: Console, axe: str) -> None:
     # What was found is there still.
     console.page.go_back()
     console.page.get_by_text(HELP).wait_for()
+    # Another address of the page is followed.
+    console.open("doctor?state=dismissed")
+    state, kind = (console.page.get_by_label(name, exact=True) for name in ("State", "Kind"))
+    eventually(lambda: console.page.title() and state.input_value() == "dismissed", "the state is the address's")
+    assert kind.input_value() == ""
+    console.open("doctor?code=tools_without_skill")
+    eventually(lambda: kind.input_value() == "tools_without_skill" and state.input_value() == "", "and the kind")
+    console.page.get_by_text(HELP).wait_for()
     assert console.complaints == []
 
 

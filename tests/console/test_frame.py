@@ -88,6 +88,55 @@ def test_the_way_back_leads_from_page_to_page(console: Console) -> None:
     assert console.page.get_by_role("searchbox", name="Request").input_value() == "book a table for friday"
 
 
+def test_an_address_is_followed_also_if_the_page_writes_its_own_before(console: Console) -> None:
+    console.open("suggestions")
+    rows = console.page.locator("[role=option]")
+    eventually(lambda: rows.count() > 1, "several suggestions wait")
+    # What a page does before the browser has told it of the new address, as an answer may that comes in between.
+    console.page.evaluate(
+        "location.hash = '#/suggestions?show=merged'; document.querySelectorAll('[role=option]')[1].click()"
+    )
+    shown = console.page.get_by_label("Which suggestions")
+    eventually(lambda: console.page.title() and shown.input_value() == "merged", "the address is followed")
+    assert console.page.url.endswith("#/suggestions?show=merged")
+
+
+@pytest.mark.parametrize(
+    ("page", "label", "address", "value"),
+    [
+        ("catalogue", "State", "state=bare", "bare"),
+        ("catalogue", "Filter", "filter=reserve+table", "reserve table"),
+        ("catalogue", "Server", "server=restaurants", "restaurants"),
+        ("servers", "State", "state=off", "off"),
+        ("servers", "Order", "sort=tools", "tools"),
+        ("servers", "Filter", "filter=tables", "tables"),
+        ("evaluation", "Kind", "kind=nothing", "nothing"),
+        ("missed", "State", "state=all", "all"),
+        ("suggestions", "Which suggestions", "show=merged", "merged"),
+        ("skills", "State", "state=empty", "empty"),
+        ("skills", "Order", "sort=fewest", "fewest"),
+        ("skills", "Filter skills", "filter=calendar", "calendar"),
+        ("log", "Kind", "kind=change", "change"),
+        ("log", "Outcome", "outcome=refused", "refused"),
+        ("log", "Actor", "actor=ann", "ann"),
+    ],
+)
+def test_another_address_of_the_page_that_is_open_is_followed(
+    console: Console, page: str, label: str, address: str, value: str
+) -> None:
+    control = console.page.get_by_label(label, exact=True)
+    console.open(page)
+    without = control.input_value()
+    assert without != value
+    console.open(f"{page}?{address}")
+    eventually(lambda: console.page.title() and control.input_value() == value, "what is filtered by is shown")
+    assert address in console.page.url
+    console.open(page)
+    eventually(lambda: console.page.title() and control.input_value() == without, "nothing is filtered")
+    console.open(f"{page}?{address.partition('=')[0]}=no+such")
+    assert console.complaints == []
+
+
 @pytest.mark.parametrize("place", ["map", "search?q=book+a+table+for+friday"])
 def test_what_the_browser_kept_of_a_tab_that_was_left_is_loaded_anew(console: Console, place: str) -> None:
     console.open(place)
@@ -202,7 +251,7 @@ def test_what_is_undone_after_the_page_was_left_shows_where_one_came_back(consol
     console.page.get_by_role("button", name="Switch on").wait_for()
     tool = console.page.url.partition("tool=")[2].partition("&")[0]
     console.open("log")
-    console.page.get_by_role("heading", level=1, name="Log").wait_for()
+    console.page.get_by_role("heading", level=1, name="Log", exact=True).wait_for()
     console.open(f"catalogue?tool={tool}")
     console.page.get_by_role("button", name="Switch on").wait_for()
     console.page.locator("h1").click()

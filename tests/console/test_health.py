@@ -162,7 +162,7 @@ def test_the_gravest_comes_first_and_leads_to_its_place(opened: Callable[..., Co
     for _ in range(2):  # also where the address does not change
         link.click()
         assert page.url.endswith("#/health?at=queues")
-        page.wait_for_function("document.activeElement.id === 'health-queues-title'")
+        page.locator("#health-queues-title:focus").wait_for()
     none_given_up(shed)
     page.keyboard.press("r")
     link.wait_for(state="detached")
@@ -173,7 +173,7 @@ def test_the_machine_is_shown_by_part(opened: Callable[..., Console], shed: Up) 
     console = opened(shed)
     page = console.page
     console.open("health?at=disk")
-    page.wait_for_function("document.activeElement.id === 'health-disk-title'")
+    page.locator("#health-disk-title:focus").wait_for()
     models = page.get_by_role("table", name="Models")
     assert "hashing" in models.get_by_role("row").filter(has_text="Embedding").inner_text()
     assert "SKILLROUTE_RERANK_PROVIDER" in models.get_by_role("row").filter(has_text="Reranker").inner_text()

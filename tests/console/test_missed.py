@@ -97,7 +97,8 @@ def test_what_is_served_is_searched_for_again_and_can_be_taken_back(console: Con
     console.page.get_by_text("is found at place 1 now").wait_for()
 
     pane = opened(console, "missed?state=served&days=90")
-    assert console.page.get_by_label("Days").input_value() == "90"
+    days = console.page.get_by_label("Days")
+    eventually(lambda: console.page.title() and days.input_value() == "90", "the address is followed")
     pane.get_by_text("found at place 1 now").wait_for()
     pane.get_by_text("serves it").first.wait_for()
     assert console.page.url.endswith(f"state=served&days=90&request={DOG.replace(' ', '+')}")

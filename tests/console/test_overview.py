@@ -80,13 +80,16 @@ def test_the_figures_are_of_the_range_and_lead_to_their_lists(overview: Console)
     assert "refused" in card(overview, "Refused")
     assert re.search(r"9\.\d+ ms\s+p50; p95 30\d ms", card(overview, "Time of a search"))
     leads = {
-        "Searches a minute": "Log", "Time of a search": "Health", "Found nothing": "Unanswered", "Degraded": "Health",
+        "Searches a minute": "Log", "Refused": "Log", "Items written": "Log",
+        "Time of a search": "Health", "Found nothing": "Unanswered", "Degraded": "Health",
         "Work given up": "Health", "Changed definitions": "Changes", "Suggested skills": "Suggestions",
         "Tools": "Catalogue", "Skills": "Skills", "Servers": "Servers",
     }  # fmt: skip
+    filtered = {"Refused": "outcome=refused", "Searches a minute": "kind=search", "Items written": "kind=change"}
     for label, title in leads.items():
         page.locator("a.figure").filter(has=page.locator(f".figure-label:text-is('{label}')")).click()
-        page.get_by_role("heading", level=1, name=title).wait_for()
+        page.get_by_role("heading", level=1, name=title, exact=True).wait_for()
+        assert filtered.get(label, "") in page.url
         page.go_back()
         page.get_by_role("heading", level=1, name="Overview").wait_for()
         page.locator(".chart canvas").first.wait_for()

@@ -133,7 +133,7 @@ def test_pages_are_reached_by_keys_alone(console: Console) -> None:
     console.page.keyboard.press("Escape")
     for letter, title in LETTERS.items():
         console.page.keyboard.type(f"g{letter}")
-        console.page.get_by_role("heading", level=1, name=title).wait_for()
+        console.page.get_by_role("heading", level=1, name=title, exact=True).wait_for()
         console.page.keyboard.press("Escape")
     console.page.keyboard.press("?")
     console.page.get_by_role("dialog", name="Keys").wait_for()

@@ -14,6 +14,7 @@ const THEME = "skillroute-console-theme";
 
 let shown = null; // { id, page } of what is open
 let turn = 0;
+let known = ""; // the address that was followed last, or was written by the page that is open
 let isOpening = false; // the person pressed or clicked on something: what opens now can be gone back from
 
 /** Where the address points to: the page and what is open on it. */
@@ -24,9 +25,13 @@ function place() {
 }
 
 async function open() {
+  known = location.hash;
   const { page, options } = place();
   const mine = ++turn; // also of who comes back before the other page was shown
-  if (shown?.id === page.id) return shown.page.options?.(options);
+  if (shown?.id === page.id) {
+    isOpening = false; // as below
+    return shown.page.options?.(options);
+  }
   try {
     const module = await page.load();
     if (mine !== turn) return undefined;
@@ -56,13 +61,15 @@ async function open() {
  * while a filter is typed, is none.
  */
 function remember(id, options) {
-  // An answer that comes late may show something on a page that is being left: the address is the next page's by then.
-  if (place().page.id !== id) return;
+  // What comes late may show something on a page that is being left, or before a new address is followed on the same
+  // page: the address says by then where the person goes.
+  if (place().page.id !== id || location.hash !== known) return;
   const query = new URLSearchParams(Object.entries(options).filter(([, value]) => value)).toString();
   const address = `#/${id}${query ? `?${query}` : ""}`;
   if (address === location.hash) return;
   const isStep = isOpening && location.hash.includes("?");
   history[isStep ? "pushState" : "replaceState"](null, "", address);
+  known = location.hash;
   isOpening = false;
 }
 
@@ -141,6 +148,7 @@ async function start() {
     document.getElementById("main").focus();
   };
   addEventListener("hashchange", open);
+  addEventListener("popstate", () => { if (location.hash === known) open(); }); // a link to where one is
   addEventListener("keydown", onKey);
   addEventListener("pointerdown", () => { isOpening = true; }, { capture: true });
   addEventListener("pagehide", () => shown?.page.leave?.({ last: true }));

@@ -90,8 +90,14 @@ export function select(options, value, listener) {
     const [name, label] = Array.isArray(option) ? option : [option, option];
     made.append(h("option", { value: name }, label));
   }
-  made.value = value ?? "";
+  choose(made, value);
   return made;
+}
+
+/** Choose an option of a select; the first one, which filters nothing, where it has no such. */
+export function choose(control, value) {
+  control.value = value ?? "";
+  if (control.selectedIndex < 0) control.selectedIndex = 0;
 }
 
 /** A number between 0 and 1 as a bar with its figure. */

@@ -19,20 +19,20 @@ export const figuresOf = (now, series, range) => (series ? ofRange(series, range
 
 function ofRange(series, range) {
   const known = series.rate.filter((value) => value !== null);
-  if (!known.length) return [unknown("Searches a minute", "the first figures come within a minute", "#/log")];
+  if (!known.length) return [unknown("Searches a minute", "the first figures come within a minute", "#/log?kind=search")];
   const [searches, empty, degraded] = [sum(series.searches), sum(series.empty), sum(series.degraded)];
   const [refused, failed] = [sum(series.refused), sum(series.failed)];
   const [writes, wrong] = [sum(series.writes), sum(series.writes_failed)];
   const over = `over ${range}`;
   return [
-    { label: "Searches a minute", value: count(lastOf(series.rate)), about: `${count(searches)} ${over}`, href: "#/log" },
+    { label: "Searches a minute", value: count(lastOf(series.rate)), about: `${count(searches)} ${over}`, href: "#/log?kind=search" },
     times(lastOf(series.p50), lastOf(series.p95), "the latest"),
     share("Found nothing", empty, searches, over, "#/missed", null),
-    share("Refused", refused, searches + refused, over, "#/log", ["so", "refused"]),
+    share("Refused", refused, searches + refused, over, "#/log?outcome=refused", ["so", "refused"]),
     share("Degraded", degraded, searches, over, "#/health?at=parts", ["so", "degraded"]),
-    { label: "Failed searches", value: count(failed), about: over, href: "#/log", state: failedIf(failed) },
+    { label: "Failed searches", value: count(failed), about: over, href: "#/log?kind=search&outcome=failed", state: failedIf(failed) },
     { label: "Items written", value: count(writes), about: wrong > 0 ? `${count(wrong)}, ${over}` : over,
-      href: "#/log", state: failedIf(wrong) },
+      href: "#/log?kind=change", state: failedIf(wrong) },
   ];
 }
 
@@ -44,12 +44,12 @@ function ofProcess({ counts, latency }) {
   const total = latency?.total ?? null;
   const names = Object.keys(counts).filter((name) => name.endsWith("Written") && !name.startsWith("Re"));
   return [
-    { label: "Searches", value: count(searches), about: since, href: "#/log" },
+    { label: "Searches", value: count(searches), about: since, href: "#/log?kind=search" },
     times(total?.p50_ms ?? null, total?.p95_ms ?? null, "of the last searches"),
     share("Found nothing", counts.SearchEmpty ?? 0, searches, since, "#/missed", null),
-    share("Refused", refused, searches + refused, since, "#/log", ["so", "refused"]),
+    share("Refused", refused, searches + refused, since, "#/log?outcome=refused", ["so", "refused"]),
     share("Degraded", counts.SearchDegraded ?? 0, searches, since, "#/health?at=parts", ["so", "degraded"]),
-    { label: "Items written", value: count(sum(names.map((name) => counts[name]))), about: since, href: "#/log" },
+    { label: "Items written", value: count(sum(names.map((name) => counts[name]))), about: since, href: "#/log?kind=change" },
   ];
 }
 

@@ -1,7 +1,7 @@
 // Catalogue: all tools in one filter, a tool whole, its skills by hand, on and off.
 import { act } from "./calls.js";
 import { skillChip } from "./colours.js";
-import { fill, h, later, plural, select, when } from "./dom.js";
+import { choose, fill, h, later, plural, select, when } from "./dom.js";
 import { unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { notRead, say, showProblem, solved } from "./notices.js";
@@ -44,7 +44,7 @@ export function make({ options, remember }) {
   const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter", placeholder: "Filter by name, server, text or skill",
     value: options.get("filter") ?? "", oninput: () => filter({ first: true }) });
   toolList.openedFrom(search);
-  const server = h("select", { "aria-label": "Server", onchange: () => filter({ first: true }) }, h("option", { value: "" }, ANY[1]));
+  const server = h("select", { "aria-label": "Server", onchange: () => { options.delete("server"); filter({ first: true }); } }, h("option", { value: "" }, ANY[1]));
   const state = select(STATES, options.get("state") ?? "", () => filter({ first: true }));
   state.setAttribute("aria-label", "State");
   const count = h("span", { class: "count" });
@@ -120,6 +120,17 @@ export function make({ options, remember }) {
     split.reading(id, toolList.current?.name ?? `Tool ${id}`);
     showTool(id);
     split.open();
+  }
+
+  /** Filter as an address says, and open its tool. */
+  function follow(address) {
+    options = address;
+    search.value = address.get("filter") ?? "";
+    choose(state, address.get("state"));
+    choose(server, address.get("server"));
+    const id = Number(address.get("tool"));
+    filter({ first: !id });
+    if (id) reach(id);
   }
 
   async function readServers() {
@@ -206,7 +217,7 @@ export function make({ options, remember }) {
   filter();
   return {
     element, enter: load, list: () => toolList,
-    options: (more) => { const id = Number(more.get("tool")); if (id) reach(id); },
+    options: follow,
     escape: () => split.close(),
     keys: { t: { says: "select the tool in the list, or not (Space in the list)", run: () => several.selection.toggle(toolList.current) } },
   };

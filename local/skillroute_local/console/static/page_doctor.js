@@ -1,7 +1,7 @@
 // Doctor: what makes tools hard to find, the heaviest first, with what would help, to be mended where it stands.
 import { Problem, act, events } from "./calls.js";
 import { Mends, mending, more, toolLink } from "./doctor_mending.js";
-import { fill, h, plural, progressLine, select, when } from "./dom.js";
+import { choose, fill, h, plural, progressLine, select, when } from "./dom.js";
 import { editorDraft } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { say, showProblem, solved } from "./notices.js";
@@ -81,7 +81,7 @@ export function make({ options, remember }) {
   const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter findings",
     placeholder: "Filter by tool, server, skill or reason", oninput: () => filter({ first: true }) });
   list.openedFrom(search);
-  const code = select([["", "all kinds"]], "", () => filter({ first: true }));
+  const code = select([["", "all kinds"]], "", () => { options.delete("code"); filter({ first: true }); });
   code.setAttribute("aria-label", "Kind");
   const state = select(STATES, options.get("state"), () => filter({ first: true }));
   state.setAttribute("aria-label", "State");
@@ -240,7 +240,7 @@ export function make({ options, remember }) {
   drawn = draw;
   return {
     element, enter: draw, leave: () => { drawn = () => {}; }, list: () => list, escape: () => split.close(),
-    options: (more) => { if (more.get("finding")) list.chooseKey(more.get("finding")); },
+    options: (address) => { options = address; choose(code, address.get("code")); choose(state, address.get("state")); draw(); },
     keys: {
       r: { says: "examine the catalogue, or stop", run: toggle },
       x: { says: "dismiss the finding", run: dismissHere, isOnce: true },

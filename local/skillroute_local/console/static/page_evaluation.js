@@ -1,6 +1,6 @@
 // Evaluation: the judged requests, edited, and what searches make of them.
 import { act } from "./calls.js";
-import { fill, h, plural, select } from "./dom.js";
+import { choose, fill, h, plural, select } from "./dom.js";
 import { inWords, requestEditor, unsavedRequest } from "./evaluation_editor.js";
 import { failedNow, runPanel } from "./evaluation_run.js";
 import { List, Split } from "./list.js";
@@ -131,7 +131,11 @@ export function make({ options, remember }) {
   to(tab);
   return {
     element, enter: () => load(), leave: () => runs.leave(), list: () => (tab === "requests" ? list : null), escape: () => split.close(),
-    options: (more) => { if (more.get("request")) { to("requests"); reach(more.get("request")); } else if (more.get("show") === "runs") to("runs"); },
+    options: (address) => {
+      choose(kind, address.get("kind"));
+      to(address.get("show") === "runs" ? "runs" : "requests");
+      if (address.get("request")) reach(address.get("request"));
+    },
     keys: {
       n: { says: "add a request", run: create },
       t: { says: "show the requests, or the runs", run: () => to(tab === "requests" ? "runs" : "requests") },

@@ -43,7 +43,7 @@ export function make({ options }) {
   const sections = Object.entries(SECTIONS).map(([name, title]) => h("section", { id: `health-${name}`, "aria-labelledby": `health-${name}-title` },
     h("h2", { id: `health-${name}-title`, tabindex: "-1" }, title), places[name]));
   const sectionOf = (name) => sections[Object.keys(SECTIONS).indexOf(name)];
-  const element = h("div", { class: "scroll stack health", tabindex: "-1", onclick: onLink }, state, top, changedDefinitions, nothing, sections);
+  const element = h("div", { class: "scroll stack health", tabindex: "-1" }, state, top, changedDefinitions, nothing, sections);
   const work = makeWork(places, (findings) => { found.queues = findings; drawTop(); });
   for (const name of ["refused", ...FROM_HERE, "latency", "counts"]) sectionOf(name).hidden = true;
 
@@ -195,12 +195,6 @@ export function make({ options }) {
     const section = sectionOf(sectionOf(name).hidden ? "queues" : name); // there it says what is missing
     section.scrollIntoView({ block: "start" });
     section.querySelector("h2").focus({ preventScroll: true });
-  }
-
-  /** A link to where the address leads already changes no address. */
-  function onLink(event) {
-    const href = event.target.closest("a")?.getAttribute("href");
-    if (href && href === location.hash) reach(new URLSearchParams(href.split("?")[1]).get("at"));
   }
 
   const onShown = () => {

@@ -1,6 +1,6 @@
 // Log: who searched, called and changed what; the latest first, and what comes.
 import { act } from "./calls.js";
-import { field, fill, h, later, plural, select, when } from "./dom.js";
+import { choose, field, fill, h, later, plural, select, when } from "./dom.js";
 import { table } from "./health_parts.js";
 import { notRead, showProblem, solved } from "./notices.js";
 
@@ -14,13 +14,13 @@ const LATE_MS = 5000; // searches are written a second or two after their answer
 const NIL = "00000000-0000-0000-0000-000000000000";
 const MOST = 1000; // rows that are shown
 
-export function make() {
+export function make({ options, remember }) {
   let rows = [];
   let turn = 0; // of what is read: an answer to other filters is of no use
   let timer = null;
-  const kind = select(KINDS, "", load);
-  const outcome = select(OUTCOMES, "", load);
-  const actor = h("input", { type: "search", maxlength: 1000, oninput: later(load, 300) });
+  const kind = select(KINDS, options.get("kind"), load);
+  const outcome = select(OUTCOMES, options.get("outcome"), load);
+  const actor = h("input", { type: "search", maxlength: 1000, value: options.get("actor") ?? "", oninput: later(load, 300) });
   const follow = h("input", { type: "checkbox", onchange: () => (follow.checked ? wait() : stop()) });
   const reload = h("button", { type: "button", "data-first": true, onclick: load }, "Reload ", h("kbd", {}, "r"));
   const shown = h("div", {});
@@ -32,6 +32,7 @@ export function make() {
 
   async function load() {
     const mine = ++turn;
+    remember("log", asked());
     try {
       const found = await act("log/events", asked());
       if (mine !== turn) return;
@@ -97,9 +98,17 @@ export function make() {
     row.actor ?? row.agent ?? "", row.what,
     Object.entries(row.targets).map(([of, id]) => `${of} ${id}`).join(", "), row.took_ms.toFixed(1)];
 
+  function reach(address) {
+    choose(kind, address.get("kind"));
+    choose(outcome, address.get("outcome"));
+    actor.value = address.get("actor") ?? "";
+    return load();
+  }
+
   return {
     element,
     enter: load,
+    options: reach,
     leave: () => { turn += 1; follow.checked = false; stop(); },
     keys: { r: { says: "read everything again", run: load } },
   };

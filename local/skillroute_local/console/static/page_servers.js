@@ -1,6 +1,6 @@
 // Servers: all that items have, how they answered last, on and off for several at once, and the import of others.
 import { act, events } from "./calls.js";
-import { fill, h, later, plural, select, when } from "./dom.js";
+import { choose, fill, h, later, plural, select, when } from "./dom.js";
 import { makeImport } from "./import_panel.js";
 import { List, Split } from "./list.js";
 import { notRead, say, showProblem, solved } from "./notices.js";
@@ -47,8 +47,6 @@ export function make({ options, remember }) {
   list.openedFrom(search);
   const state = select(STATES, options.get("state") ?? "", () => filter({ first: true }));
   const order = select(ORDERS, options.get("sort") ?? "", () => filter());
-  if (!state.value) state.value = "";
-  if (!order.value) order.value = "";
   state.setAttribute("aria-label", "State");
   order.setAttribute("aria-label", "Order");
   const count = h("span", { class: "count" });
@@ -267,9 +265,13 @@ export function make({ options, remember }) {
   view(options.get("view") === "import" ? "import" : "list");
   return {
     element, enter: () => { importing.enter(); load(); }, leave: () => { turn += 1; importing.leave(); }, list: () => (shown === "list" ? list : null),
-    options: (more) => {
-      view(more.get("view") === "import" ? "import" : "list");
-      const name = more.get("server");
+    options: (address) => {
+      search.value = address.get("filter") ?? "";
+      choose(state, address.get("state"));
+      choose(order, address.get("sort"));
+      view(address.get("view") === "import" ? "import" : "list");
+      const name = address.get("server");
+      if (shown === "list") filter({ first: !name });
       if (name && name !== (list.current?.tools_server || list.current?.name)) reach(name);
     },
     escape: () => (shown === "import" ? view("list") : split.close()),

@@ -1,6 +1,6 @@
 // Skills: lists them, edits one with a version check, and lists its tools by confidence, lowest first.
 import { act } from "./calls.js";
-import { bar, field, fill, h, later, plural, refuse, select, when } from "./dom.js";
+import { bar, choose, field, fill, h, later, plural, refuse, select, when } from "./dom.js";
 import { editorDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { notRead, say, showProblem, solved } from "./notices.js";
@@ -35,11 +35,11 @@ export function make({ options, remember }) {
   list.element.classList.add("skill-row");
   const selection = new Selection(list, { word: "skill" });
   const split = new Split(list, "The skill");
-  const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter skills", placeholder: "Filter by name, id, text or keyword", oninput: () => filter({ first: true }) });
+  const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter skills", placeholder: "Filter by name, id, text or keyword", value: options.get("filter") ?? "", oninput: () => filter({ first: true }) });
   list.openedFrom(search);
-  const order = select(ORDERS, "name", () => filter());
+  const order = select(ORDERS, options.get("sort"), () => filter());
   order.setAttribute("aria-label", "Order");
-  const state = select(STATES, "", () => filter({ first: true }));
+  const state = select(STATES, options.get("state"), () => filter({ first: true }));
   state.setAttribute("aria-label", "State");
   const count = h("span", { class: "count" });
   const making = h("button", { type: "button", onclick: create });
@@ -58,6 +58,12 @@ export function make({ options, remember }) {
     list.show(rows, skills.length ? "No skill matches the filter." : undefined, how);
     fill(count, list.unread ? "" : rows.length === skills.length ? plural(rows.length, "skill") : `${rows.length} of ${plural(skills.length, "skill")}`);
     selection.mark();
+    keep();
+  }
+
+  /** Keep in the address what is open, and what is filtered. */
+  function keep() {
+    if (skills.length) remember("skills", { skill: list.isEmptied ? "" : list.chosenKey, filter: search.value, state: state.value, sort: order.value !== ORDERS[0][0] && order.value });
   }
 
   let reading = 0;
@@ -94,9 +100,20 @@ export function make({ options, remember }) {
     split.open();
   }
 
+  /** Filter as an address says, and open its skill. */
+  function follow(address) {
+    options = address;
+    search.value = address.get("filter") ?? "";
+    choose(state, address.get("state"));
+    choose(order, address.get("sort"));
+    const id = address.get("skill");
+    filter({ first: !id });
+    if (id) reach(id);
+  }
+
   async function show(id) {
     const mine = ++opened;
-    remember("skills", { skill: id });
+    keep();
     try {
       const found = await act("skills/skill", { skill_id: id });
       if (mine !== opened) return;
@@ -221,7 +238,7 @@ export function make({ options, remember }) {
 
   return {
     element, enter: () => { load(); if (options.get("new")) create(); }, list: () => list, escape: () => split.close(),
-    options: (more) => { if (more.get("skill")) reach(more.get("skill")); },
+    options: follow,
     keys: {
       n: { says: "make a new skill", run: create },
       t: { says: "select the skill in the list, or not (Space in the list)", run: () => selection.toggle(list.current) },

@@ -88,6 +88,7 @@ export function make({ options, remember }) {
       remember("suggestions", { show: shown.value });
       return decided.status === shown.value ? decided.load({ anew: true }) : decided.show(shown.value);
     }
+    remember("suggestions", { open: wanted ?? list.chosenKey });
     decided.show("");
     evidence.clear();
     try {
