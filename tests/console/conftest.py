@@ -55,7 +55,11 @@ class Console:
     def open(self, place: str) -> None:
         """Go to a page of the console, and wait until it shows what it is about."""
         self.page.goto(f"{self.url}#/{place}")
-        self.page.locator("#pages a[aria-current]").wait_for(state="attached")  # in a menu, where it is narrow
+        name = place.partition("?")[0]
+        shown = self.page.locator(f"#pages a[aria-current][data-id='{name}']")
+        shown.wait_for(state="attached")  # in a menu, where it is narrow
+        # A page that is open already follows the address by then; a document that is loaded has its answers.
+        self.page.evaluate("new Promise((done) => setTimeout(done))")
         self.page.wait_for_load_state("networkidle")
 
     def row(self, text: str) -> Any:

@@ -67,7 +67,8 @@ def test_each_page_shows_what_there_is(console: Console, place: str) -> None:
 
 
 def test_a_mode_that_no_reranker_serves_is_not_offered(console: Console) -> None:
-    console.open("search?q=book+a+table+for+friday")
+    with console.page.expect_response("**/do/health/state"):
+        console.open("search?q=book+a+table+for+friday")
     console.page.get_by_text("reserve_table").first.wait_for()
     offered = console.page.get_by_label("Mode").first.locator("option").all_inner_texts()
     assert offered == ["the default", "semantic", "lexical", "hybrid"]

@@ -79,6 +79,11 @@ def test_without_the_key_it_says_what_to_do(
     console = opened(locked, separate.url.partition("#")[0])
     console.open("skills")
     console.page.get_by_text("Open the whole address").first.wait_for()
+    console.page.goto(separate.url)  # into the same tab, which has the same document open
+    console.page.locator("#errors .problem").first.wait_for(state="detached")
+    console.open("skills")
+    console.row("Calendar Management").wait_for()
+    assert "key" not in console.page.url
 
 
 def test_a_token_without_skills_looks_and_changes_nothing(opened: Callable[..., Console], locked: Up) -> None:

@@ -29,7 +29,7 @@ async function open() {
   const { page, options } = place();
   const mine = ++turn; // also of who comes back before the other page was shown
   if (shown?.id === page.id) {
-    isOpening = false; // as below
+    isOpening = false; // as of a page that is shown first
     return shown.page.options?.(options);
   }
   try {
@@ -38,6 +38,7 @@ async function open() {
     clearProblems(); // before the other page is left: what it sends now may fail
     await shown?.page.leave?.();
     if (mine !== turn) return undefined;
+    isOpening = false; // what a page shows first is where its address leads, no step further
     let made = null;
     const own = (...given) => { if (!made || shown?.page === made) remember(...given); }; // not of one that was left
     made = module.make({ options, title: page.title, remember: own });
@@ -46,7 +47,6 @@ async function open() {
     fill(document.getElementById("title"), page.title);
     fill(document.getElementById("page"), made.element);
     markPage(page);
-    isOpening = false; // what a page shows first is where its address leads, no step further
     made.enter?.();
   } catch (error) {
     showProblem(error, `${page.title} cannot be shown`, open);
@@ -137,6 +137,17 @@ function theme(name) {
   document.dispatchEvent(new CustomEvent("theme"));
 }
 
+/** Open what the address leads to; with another key everything is asked for anew. */
+const follow = () => (takeKey() ? location.reload() : open());
+
+/** A link to where one is changes no address, and is followed as well. */
+const followAgain = () => { if (location.hash === known && place().page.id === shown?.id) open(); };
+
+function introduce() {
+  about().then(({ url }) => fill(document.getElementById("address"), url))
+    .catch((error) => showProblem(error, "The console cannot be used", introduce));
+}
+
 async function start() {
   takeKey();
   theme(localStorage.getItem(THEME) in THEMES ? localStorage.getItem(THEME) : "auto");
@@ -147,8 +158,8 @@ async function start() {
     event.preventDefault();
     document.getElementById("main").focus();
   };
-  addEventListener("hashchange", open);
-  addEventListener("popstate", () => { if (location.hash === known) open(); }); // a link to where one is
+  addEventListener("hashchange", follow);
+  addEventListener("popstate", followAgain);
   addEventListener("keydown", onKey);
   addEventListener("pointerdown", () => { isOpening = true; }, { capture: true });
   addEventListener("pagehide", () => shown?.page.leave?.({ last: true }));
@@ -156,8 +167,7 @@ async function start() {
   addEventListener("pageshow", ({ persisted }) => { if (persisted) location.reload(); });
   // With another token everything may look different, and so may what was undone for a page that was left.
   for (const name of ["token", "changed-elsewhere"]) document.addEventListener(name, () => shown?.page.enter?.());
-  about().then(({ url }) => fill(document.getElementById("address"), url))
-    .catch((error) => showProblem(error, "The console cannot be used", start));
+  introduce();
   await open();
 }
 

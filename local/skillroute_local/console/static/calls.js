@@ -16,12 +16,13 @@ export class Problem extends Error {
   }
 }
 
-/** Take the key out of the address that was opened, so that it is in no bookmark and no picture. */
+/** Take the key out of the address that was opened, so that it is in no bookmark and no picture; returns whether it had one. */
 export function takeKey() {
   const found = /[#&]key=([\w-]+)/.exec(location.hash);
-  if (!found) return;
+  if (!found) return false;
   localStorage.setItem(KEY, found[1]);
   history.replaceState(null, "", `${location.pathname}#/`);
+  return true;
 }
 
 export const hasToken = () => sessionStorage.getItem(TOKEN) !== null;
