@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -145,6 +146,36 @@ def test_what_could_not_be_tried_again_says_why(failed: Console, shed: Up) -> No
         shed,
         "INSERT INTO mcp.outbox (queue, key) SELECT 'classify', id::text FROM mcp.tools WHERE name = 'oil_11'",
     )
+
+
+def test_messages_for_which_nothing_is_left_to_do_are_removed(failed: Console) -> None:
+    """A message of a laptop ends with its process: the console's answers have one here, until it is removed."""
+    page = failed.page
+    reason = "its work was done meanwhile, or is not wanted any more"
+    removed: list[Any] = []
+
+    def work(route: Any) -> None:
+        answer = route.fetch().json()
+        if not removed:
+            gone = {"queue": "classify", "key": "77", "message_id": "m-1", "tool_name": None, "since": None}
+            answer["given_up"].append(gone | {"attempts": None, "reason": reason, "is_waiting": False})
+            answer["reasons"].append({"reason": reason, "count": 1})
+        route.fulfill(json=answer)
+
+    page.route("**/do/health/work", work)
+    page.route(
+        "**/do/health/drop_chosen", lambda route: (removed.append(route.request.post_data_json), route.continue_())
+    )
+    page.keyboard.press("r")
+    group = page.get_by_role("group", name=reason)
+    group.get_by_text("Nothing is left to try.").wait_for()
+    group.get_by_role("button", name="Remove this message").click()
+    # The real queue has no such message.
+    page.get_by_text("0 messages removed; what was not is gone already, or can be tried again.").wait_for()
+    group.wait_for(state="detached")
+    assert removed == [{"chosen": [{"queue": "classify", "message_id": "m-1"}]}]
+    page.get_by_role("heading", name=f"10 × {AWAY}").wait_for()
+    assert failed.complaints == []
 
 
 def test_the_gravest_comes_first_and_leads_to_its_place(opened: Callable[..., Console], shed: Up, axe: str) -> None:

@@ -14,7 +14,16 @@ from skillroute_client import AsyncSkillroute
 from skillroute_local.console.actions import Actions
 from skillroute_local.console.events import Event, Tell, from_thread
 from skillroute_local.console.health_system import read_system
-from skillroute_local.console.health_work import Chosen, QueueName, dead_letters, read_queues, read_work, redrive
+from skillroute_local.console.health_work import (
+    Chosen,
+    LeadsNowhere,
+    QueueName,
+    dead_letters,
+    drop,
+    read_queues,
+    read_work,
+    redrive,
+)
 from skillroute_local.console.lent_parts import LendParts, with_parts
 from skillroute_local.standing import index_in_words, index_state, part_state
 
@@ -81,6 +90,11 @@ def _add_changes(actions: Actions, lend: LendParts) -> None:
         async with aclosing(from_thread(run)) as found:
             async for event in found:
                 yield event
+
+    @actions.action
+    async def drop_chosen(client: AsyncSkillroute, chosen: list[LeadsNowhere]) -> int:
+        """Delete messages for which nothing is left to do; return how many were."""
+        return await with_parts(lend, lambda parts: drop(parts, chosen))
 
     @actions.action
     async def retry(client: AsyncSkillroute) -> list[str]:

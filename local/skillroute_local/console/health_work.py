@@ -49,6 +49,13 @@ def _failed(queue: dict[str, Any]) -> dict[str, Any]:
     return state | {"help": helps}
 
 
+class LeadsNowhere(BaseModel):
+    """A message of a dead-letter queue for which nothing is left to do."""
+
+    queue: QueueName
+    message_id: str
+
+
 def read_queues(parts: Parts) -> dict[str, Any]:
     """Return the counts and states of all queues, how many texts were refused, and what is wrong."""
     from skillroute.core.documents.refused import RefusedTexts  # noqa: PLC0415 (loaded by who opens the page)
@@ -98,6 +105,15 @@ def redrive(parts: Parts, chosen: Sequence[Chosen], tell: Tell) -> Event:
             done += len(page)
             tell({"done": done, "of": len(chosen)})
     return {"again": again, "left": left}
+
+
+def drop(parts: Parts, chosen: Sequence[LeadsNowhere]) -> int:
+    """Delete messages that lead nowhere, and return how many; what can be tried again by now stays."""
+    of_queue: dict[str, set[str]] = defaultdict(set)
+    for one in chosen:
+        of_queue[one.queue].add(one.message_id)
+    letters = dead_letters(parts)
+    return sum(len(letters.drop(queue_named(queue), ids)) for queue, ids in of_queue.items())
 
 
 def dead_letters(parts: Parts) -> DeadLetters:

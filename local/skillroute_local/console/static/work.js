@@ -92,7 +92,8 @@ export function makeWork(places, changed) {
         h("span", { class: "inline" }, h("input", { type: "checkbox", id: `reason-all-${at}`, "data-key": `reason-${reason}`, "data-reason": reason, onchange: (event) => set(triable, event.target.checked) }),
           h("label", { for: `reason-all-${at}` }, "All of this reason")),
         h("button", { type: "button", "data-key": `again-${reason}`, "aria-describedby": `reason-${at}`, onclick: () => redrive(triable) }, triable.length === 1 ? "Try it again" : `Try these ${triable.length.toLocaleString("en")} again`))
-        : h("p", { class: "muted" }, "Nothing is left to try; ", h("code", {}, "skillroute dlq drop"), " removes these messages."),
+        : h("p", { class: "actions" }, h("span", { class: "muted" }, "Nothing is left to try. "),
+          h("button", { type: "button", "data-key": `drop-${reason}`, "aria-describedby": `reason-${at}`, onclick: () => drop(some) }, some.length === 1 ? "Remove this message" : `Remove these ${number(some.length)} messages`)),
       h("ul", { class: "plain" }, some.map((work) => h("li", {},
         work.is_waiting && h("input", { type: "checkbox", "data-key": idOf(work), "data-item": idOf(work), "aria-label": `${nameOf(work)}, ${work.queue}`, onchange: (event) => set([work], event.target.checked) }),
         h("span", { class: "code" }, linked(work)), h("span", { class: "muted" }, work.queue, work.since && [", ", when(work.since)],
@@ -141,6 +142,20 @@ export function makeWork(places, changed) {
       showProblem(error, "Not all was tried again", () => redrive(some));
     }
     busy(false);
+    await reload();
+  }
+
+  async function drop(some) {
+    if (isBusy) return;
+    isBusy = true;
+    mark();
+    try {
+      const count = await act("health/drop_chosen", { chosen: some.map(({ queue, message_id: id }) => ({ queue, message_id: id })) });
+      say(`${plural(count, "message")} removed${count < some.length ? "; what was not is gone already, or can be tried again." : ". It cannot be undone."}`);
+    } catch (error) {
+      showProblem(error, "Not all messages were removed", () => drop(some));
+    }
+    isBusy = false;
     await reload();
   }
 

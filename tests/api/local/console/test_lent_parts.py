@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from skillroute.core.errors.model import DatabaseUnavailable, QueueUnavailable
+from skillroute.skills.queues import CLASSIFY
 
 from tests.api.local.console.conftest import page_of
 from tests.builders import System, lent_system
@@ -98,6 +99,30 @@ def test_queues_that_are_away_are_the_reason_of_what_was_not_tried_again(page: T
     assert result["left"][0]["why"] == QueueUnavailable.public_message
 
 
+def test_messages_that_lead_nowhere_are_removed_and_what_can_be_tried_again_stays(
+    page: TestClient, queued: System
+) -> None:
+    def letters() -> dict[str | None, dict[str, Any]]:
+        return {work["key"]: work for work in work_of(page)["given_up"]}
+
+    water, mow = map(str, queued.put("water", "mow"))
+    clocked = queued.parts.queue
+    assert isinstance(clocked, Clocked)
+    queued.parts.dispatch()
+    while clocked.receive(CLASSIFY):
+        clocked.clock.advance(1000)
+    queued.sql("DELETE FROM mcp.tools WHERE name = 'mow'")
+    found = letters()
+    assert {key: work["is_waiting"] for key, work in found.items()} == {water: True, mow: False}
+
+    chosen = [{"queue": "classify", "message_id": work["message_id"]} for work in found.values()]
+    other = {"queue": "classify", "message_id": "of another"}
+    assert page.post("/do/health/drop_chosen", json={"chosen": [other]}).json() == 0
+    assert page.post("/do/health/drop_chosen", json={"chosen": chosen}).json() == 1
+    assert letters().keys() == {water}
+    assert page.post("/do/health/drop_chosen", json={"chosen": chosen}).json() == 0
+
+
 def test_states_say_what_is_wrong_and_what_helps(page: TestClient, queued: System) -> None:
     queued.put("water", "mow")
     state = queues_of(page)["queues"][0]["state"]
@@ -140,6 +165,7 @@ def test_without_the_database_nothing_is_known_and_nothing_is_changed(queued: Sy
     assert page.post("/do/health/queues", json={}).json() is None
     assert page.post("/do/health/redrive_all", json={"queue": "classify"}).status_code == 404
     assert page.post("/do/health/redrive_chosen", json={"chosen": []}).status_code == 404
+    assert page.post("/do/health/drop_chosen", json={"chosen": []}).status_code == 404
     assert page.post("/do/health/retry", json={}).status_code == 404
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -86,14 +86,19 @@ class DeadLetters:
         logger.info("given-up work is tried again", extra={"queue": queue.value, "keys": redriven})
         return redriven
 
-    def drop(self, queue: WorkQueue) -> list[GivenUp]:
-        """Delete the messages that lead nowhere, and return them: unreadable ones, and those whose work was done."""
+    def drop(self, queue: WorkQueue, message_ids: Collection[str] | None = None) -> list[GivenUp]:
+        """Delete the messages that lead nowhere, and return them: unreadable ones, and those whose work was done.
+
+        With `message_ids` only those of them are deleted; a message that can be redriven stays in any case.
+        """
         if self._queue is None:
             return []
         nowhere = {
             work.message_id: work
             for work in self.given_up(queue, limit=10_000)
-            if work.message_id is not None and not work.is_waiting
+            if work.message_id is not None
+            and not work.is_waiting
+            and (message_ids is None or work.message_id in message_ids)
         }
         self._queue.drop(queue, nowhere.keys())
         return list(nowhere.values())
