@@ -236,6 +236,7 @@ def test_a_suggestion_that_another_tab_decided_is_not_decided_again(opened: Call
     second.page.keyboard.type("gl")
     eventually(lambda: second.page.title() and "Clock repair" not in names_waiting(desk), "one tab has decided")
     first.page.get_by_role("button", name="Approve").first.click()
+    first.page.get_by_text("Approving Clock repair").wait_for()  # first it looks whether the id is free
     first.page.keyboard.type("gl")
     problem = first.page.locator(".problem").filter(has_text="Clock repair was not decided")
     problem.get_by_text("Another user has decided it").wait_for()

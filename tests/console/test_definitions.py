@@ -11,7 +11,7 @@ import pytest
 from tests.console.conftest import Console, grave
 from tests.console.planted import SCRIPT
 from tests.console.test_process import token
-from tests.e2e.processes import Processes, Server, Up, answered
+from tests.e2e.processes import Processes, Server, Up, answered, eventually
 from tests.temporary import temporary_directory
 
 pytestmark = pytest.mark.console
@@ -93,6 +93,29 @@ def test_a_key_that_is_held_approves_one(console: Console) -> None:
     console.page.keyboard.up("a")
     console.page.wait_for_load_state("networkidle")
     assert waiting(console.server, "organ").keys() == {"second", "third"}
+
+
+def test_the_focus_stays_where_one_went_while_a_decision_was_sent(console: Console) -> None:
+    change(console.server, "first", "second", "third", of="piano")
+    console.open("changes")
+    held: list[Any] = []
+    console.page.route("**/do/changes/decide", lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
+    article(console, "piano/first").focus()
+    console.page.keyboard.press("a")
+    eventually(lambda: console.page.title() and held, "it is sent")
+    article(console, "piano/third").focus()
+    held[0].continue_()
+    console.page.get_by_role("status").get_by_text("Approved: piano/first").wait_for()
+    assert console.page.evaluate("document.activeElement.getAttribute('aria-label')") == "piano/third"
+    # Nor is it taken from the palette.
+    console.page.keyboard.press("a")
+    eventually(lambda: console.page.title() and len(held) == 2, "it is sent")
+    console.page.keyboard.press("Control+k")
+    held[1].continue_()
+    console.page.get_by_text("Approved: piano/third").wait_for(state="attached")
+    console.page.keyboard.type("heal")
+    assert console.page.get_by_role("combobox", name="Page, tool").input_value() == "heal"
+    assert waiting(console.server, "piano").keys() == {"second"}
 
 
 def test_several_are_decided_on_when_that_is_confirmed(console: Console) -> None:

@@ -135,6 +135,26 @@ def test_what_somebody_else_wrote_meanwhile_is_not_written_over_unseen(console: 
     console.row("✓ mended").wait_for()
 
 
+def test_who_types_on_while_a_finding_is_mended_goes_on_typing(console: Console) -> None:
+    console.server.put({"server": "typed", "name": "glaze_bowl", "description": ""})
+    pane = _examined(console, "typed", "description_empty")
+    console.page.get_by_label("State", exact=True).select_option("open")
+    pane.get_by_label("Description of glaze_bowl").fill("Glaze a bowl of clay.")
+    held: list[Any] = []
+    console.page.route("**/do/doctor/tool", lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
+    pane.get_by_role("button", name="Save description").click()
+    requests = pane.get_by_label("Requests, one on each line")
+    requests.evaluate("field => { field.focus(); field.dataset.isOld = true; }")
+    console.page.keyboard.type("make my bowl s")
+    eventually(lambda: console.page.title() and held, "the tool is read again")
+    pane.get_by_text("✓ description changed").wait_for()
+    held[0].continue_()
+    pane.locator("textarea[data-is-old]").wait_for(state="detached")
+    console.page.keyboard.type("x")  # which dismisses the finding where nothing has the focus
+    assert requests.input_value() == "make my bowl sx"
+    assert console.page.get_by_text("Dismissed:").count() == 0
+
+
 def test_near_duplicates_stand_side_by_side_and_one_is_switched_off(console: Console, axe: str) -> None:
     words = "Press dried wild flowers between the pages of a heavy book for several weeks."
     console.server.put(*({"server": name, "name": "press_flowers", "description": words} for name in ("herb", "flora")))

@@ -226,6 +226,20 @@ def test_the_palette_that_is_opened_again_shows_what_is_still_being_read(console
     assert len(held) == 1
 
 
+def test_the_palette_keeps_what_was_moved_to_where_names_come_later(console: Console) -> None:
+    held: list[Route] = []
+    console.page.route("**/do/palette/tools", lambda route: held.append(route))  # noqa: PLW0108 (Playwright marks it)
+    console.open("log")
+    typed_in_palette(console, "fix my bicycle")
+    eventually(lambda: console.page.title() and held, "the names are asked for")
+    console.page.keyboard.press("ArrowUp")  # the last one
+    last = chosen(console)
+    tools = [[number, f"fix my bicycle {number}", "workshop"] for number in range(1, 4)]
+    held[0].fulfill(body=json.dumps({"tools": tools}) + "\n")
+    console.page.get_by_role("option", name="fix my bicycle 3").wait_for()
+    assert chosen(console) == last
+
+
 def test_the_palette_forgets_what_another_token_saw(console: Console) -> None:
     def shown(*servers: str) -> Callable[[Route], None]:
         body = json.dumps({"skills": [], "servers": [{"id": 1, "name": name} for name in servers]})

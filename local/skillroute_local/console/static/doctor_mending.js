@@ -1,6 +1,6 @@
 // What mends a finding, where it stands: the editors of the tools and skills concerned, and switching them off.
 import { act } from "./calls.js";
-import { fill, h, later, plural } from "./dom.js";
+import { fill, fillForm, h, later, plural } from "./dom.js";
 import { say, showProblem } from "./notices.js";
 import { forgetSkills } from "./skill_choice.js";
 import { mergeInto, skillEditor } from "./skill_editor.js";
@@ -111,6 +111,13 @@ export function mending(finding, mends, changed) {
         h("code", {}, "skillroute import"), " with the folder again.")];
   }
 
+  /** Show an editor; the focus goes to it only from where it came of itself, or from what is gone. */
+  function open(byHand, ...children) {
+    const had = document.activeElement;
+    const isFree = byHand || had === document.body || panel.contains(had);
+    if (!fillForm(panel, ...children) && isFree && !panel.contains(document.activeElement)) panel.focus();
+  }
+
   async function openTool(tool, byHand = false) {
     const mine = ++opened;
     try {
@@ -119,14 +126,13 @@ export function mending(finding, mends, changed) {
       const done = (what) => (undone) => {
         if (undone) mends.unwrite(finding, ofTool(tool)); else mends.write(finding, ofTool(tool), what);
         tell();
-        if (isShown()) openTool(tool, true);
+        if (isShown()) openTool(tool);
       };
       const skills = toolSkills(found.tool, found.skills, (_, isUndone) => done("skills changed")(isUndone));
       const texts = [textEditor(found.tool, found, done("description changed")),
         found.tool.type === "tool" && requestEditor(found.tool, done("requests changed"))];
-      fill(panel, finding.tools.length > 1 && h("h2", { class: "code" }, titleOf(tool)),
+      open(byHand, finding.tools.length > 1 && h("h2", { class: "code" }, titleOf(tool)),
         BY_SKILLS.has(finding.code) ? [skills, texts] : [texts, skills]);
-      if (byHand) panel.focus();
     } catch (error) {
       showProblem(error, `${titleOf(tool)} cannot be read`, () => openTool(tool, byHand));
     }
@@ -142,13 +148,12 @@ export function mending(finding, mends, changed) {
         forgetSkills();
         if (isWhole) mends.off.set(ofSkill(id), `merged into ${into}`);
         tell();
-        if (isShown()) openSkill(id, true);
+        if (isShown()) openSkill(id);
       };
-      fill(panel, skillEditor(skill, version, {
-        changed: forgetSkills, again: () => { if (isShown()) openSkill(id, true); },
+      open(byHand, skillEditor(skill, version, {
+        changed: forgetSkills, again: () => { if (isShown()) openSkill(id); },
         saved: (isUndone) => { if (isUndone) mends.unwrite(finding, ofSkill(id)); else mends.write(finding, ofSkill(id), "changed"); tell(); },
       }), h("h3", {}, "Merge into another skill"), mergeInto(skill, merged, { into: other }));
-      if (byHand) panel.focus();
     } catch (error) {
       showProblem(error, `${id} cannot be read`, () => openSkill(id, byHand));
     }

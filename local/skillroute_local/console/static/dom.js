@@ -100,6 +100,33 @@ export function choose(control, value) {
   if (control.selectedIndex < 0) control.selectedIndex = 0;
 }
 
+/**
+ * Show other children in an element with fields; returns whether the focus stayed in one of them.
+ *
+ * Who types in a field of the same item (`data-draft`, or `data-typed` where no draft is kept) goes on typing, and what
+ * was refused there stays so.
+ */
+export function fillForm(element, ...children) {
+  const { activeElement: focused } = document;
+  const name = element.contains(focused) ? nameOf(focused) : undefined;
+  const { selectionStart, selectionEnd } = focused;
+  const before = [...element.querySelectorAll("[data-draft], [data-typed]")];
+  fill(element, ...children);
+  const now = new Map([...element.querySelectorAll("[data-draft], [data-typed]")].map((control) => [nameOf(control), control]));
+  for (const control of before) {
+    const same = now.get(nameOf(control));
+    if (same && control.dataset.typed) same.value = control.value;
+    if (control.refusal && same?.value === control.value) markRefused(same, control.refusal.why);
+  }
+  const same = now.get(name);
+  if (!same) return false;
+  same.focus();
+  if (selectionStart !== null) same.setSelectionRange?.(selectionStart, selectionEnd);
+  return true;
+}
+
+const nameOf = (control) => control.dataset.draft ?? control.dataset.typed;
+
 /** A number between 0 and 1 as a bar with its figure. */
 export function bar(share, label) {
   const inner = h("span", { class: "bar-in" });

@@ -54,7 +54,7 @@ export function requestEditor(row, changed) {
       h("div", { class: "chips" },
         need.map((title) => chip(title, () => keep({ needs: withNeed(at, need.filter((one) => one !== title)) }, `need ${at}`))),
         toolInput(`Tool for need ${at + 1}`, (title) => keep({ needs: withNeed(at, [...new Set([...need, title])]) }, `need ${at}`),
-          { "data-does": `need ${at}` }),
+          { "data-does": `need ${at}`, "data-typed": `${of}#need ${at}` }),
         h("button", { type: "button", class: "plain", onclick: () => keep({ needs: mine.needs.filter((_, place) => place !== at) }, "add") },
           `Remove need ${at + 1}`)));
   }
@@ -71,7 +71,7 @@ export function requestEditor(row, changed) {
           && h("button", { type: "button", onclick: () => keep({ needs: [...new Set(all)].map((title) => [title]) }, "add") }, "All are needed")),
       h("h3", {}, "Wrong for it"), h("div", { class: "chips" },
         mine.wrong.map((title) => chip(title, () => keep({ wrong: mine.wrong.filter((one) => one !== title) }, "wrong"))),
-        toolInput("Tool that is wrong", (title) => keep({ wrong: [...new Set([...mine.wrong, title])] }, "wrong"), { "data-does": "wrong" })),
+        toolInput("Tool that is wrong", (title) => keep({ wrong: [...new Set([...mine.wrong, title])] }, "wrong"), { "data-does": "wrong", "data-typed": `${of}#wrong` })),
       h("p", { class: "muted" }, "A note: evaluations leave it alone."));
     if (focus) groups.querySelector(`[data-does="${CSS.escape(focus)}"]`)?.focus();
   }

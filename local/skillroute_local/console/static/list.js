@@ -1,5 +1,5 @@
 // A list of any length: only the rows in view are elements, so that thousands scroll without stutter.
-import { fill, h, listenFor, markRefused } from "./dom.js";
+import { fill, fillForm, h, listenFor } from "./dom.js";
 
 const SPARE = 8;
 let lists = 0;
@@ -25,7 +25,7 @@ export class List {
     this.box = h("div", {
       role: "listbox", tabindex: "0", "aria-label": label, class: "list",
       onkeydown: (event) => this.#key(event), onscroll: () => this.#draw(),
-      onpointerdown: (event) => { this.pressed = this.#optionAt(event); }, onpointerup: (event) => this.#release(event),
+      onpointerdown: (event) => { this.pressed = this.#optionAt(event); this.isTick = Boolean(event.target.closest(".tick")); }, onpointerup: (event) => this.#release(event),
       onclick: (event) => this.#click(this.#optionAt(event)),
     }, this.space);
     this.hint = h("div", { class: "empty" });
@@ -152,7 +152,10 @@ export class List {
     const { pressed } = this;
     const option = this.#optionAt(event);
     this.pressed = null;
-    if (event.button === 0 && pressed && !pressed.isConnected && option?.dataset.key === pressed.dataset.key) this.#click(option);
+    if (event.button !== 0 || !pressed || pressed.isConnected || option?.dataset.key !== pressed.dataset.key) return;
+    const tick = event.target.closest(".tick");
+    if (this.isTick !== Boolean(tick)) return;
+    if (tick) tick.click(); else this.#click(option);
   }
 
   #key(event) {
@@ -178,23 +181,10 @@ export class Split {
     this.list = list;
   }
 
-  /** Show what is open; who types in a field of the same item goes on typing, and what was refused there stays so. */
+  /** Show what is open, see `fillForm`. */
   show(...children) {
     this.isReading = false;
-    const { activeElement: focused } = document;
-    const name = this.detail.contains(focused) ? focused.dataset.draft : undefined;
-    const { selectionStart, selectionEnd } = focused;
-    const refused = [...this.detail.querySelectorAll("[data-draft]")].filter((control) => control.refusal);
-    fill(this.detail, ...children);
-    const again = (draft) => this.detail.querySelector(`[data-draft="${CSS.escape(draft)}"]`);
-    for (const control of refused) {
-      const same = again(control.dataset.draft);
-      if (same?.value === control.value) markRefused(same, control.refusal.why);
-    }
-    const same = name && again(name);
-    if (!same) return;
-    same.focus();
-    same.setSelectionRange?.(selectionStart, selectionEnd);
+    fillForm(this.detail, ...children);
   }
 
   /** Show that an item is loading, and close the item that was open before. */

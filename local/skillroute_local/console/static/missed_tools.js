@@ -70,7 +70,7 @@ export function nearestPanel(row, serve) {
     const input = toolInput("Another tool serves it", async (title) => {
       const { ids } = await tools();
       serve({ id: ids.get(title), title });
-    }, { placeholder: "another tool: server/tool", "data-does": "other" });
+    }, { placeholder: "another tool: server/tool", "data-does": "other", "data-typed": `other/${row.query}` });
     return h("div", { class: "actions" }, input);
   }
 

@@ -149,6 +149,7 @@ export function make() {
     const at = rows.findIndex(({ id }) => id === wanted[0].id);
     try {
       const answers = await act("changes/decide", { decision, seen: Object.fromEntries(wanted.map(({ id, changed_at: changed }) => [id, changed])) });
+      const here = inFocus()?.id; // where the person has gone on to meanwhile
       const of = (status) => wanted.filter(({ id }) => answers.some((answer) => answer.id === id && answer.status === status));
       fill(became, outcome(decision, of));
       turn += 1; // what was asked for before is older
@@ -157,7 +158,8 @@ export function make() {
       wanted.forEach(({ id }) => chosen.delete(id));
       take(rows.filter(({ id }) => !gone.has(id)), total - gone.size);
       if (again.length || (rows.length === 0 && total > 0)) await load({ keep: true });
-      if (element.isConnected) focusOn(rows[Math.min(at, rows.length - 1)]?.id);
+      const isFree = document.activeElement === document.body || element.contains(document.activeElement);
+      if (element.isConnected && isFree) focusOn(rows.some(({ id }) => id === here) ? here : rows[Math.min(at, rows.length - 1)]?.id);
     } catch (error) {
       showProblem(error, `${wanted.length === 1 ? nameOf(wanted[0]) : plural(wanted.length, "changed definition")}: not decided`, () => decide(decision, wanted));
     } finally {

@@ -156,8 +156,10 @@ export function make({ options, remember }) {
     const text = (found) => [words(found.code), found.reason, ...found.skills, ...found.agent_skills, ...found.tools.map(titleOf)]
       .join(" ").toLowerCase();
     const fits = (found) => { const is = stateOf(found); return state.value ? is === state.value : is !== "dismissed"; };
-    const rows = report.findings.filter((found) =>
-      (!code.value || found.code === code.value) && fits(found) && given.every((word) => text(found).includes(word)));
+    // Where a person types, the finding stays open though it is mended by now: the next letters are not meant for another.
+    const isTyping = split.detail.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
+    const rows = report.findings.filter((found) => (isTyping && found.id === list.current?.id)
+      || ((!code.value || found.code === code.value) && fits(found) && given.every((word) => text(found).includes(word))));
     const wanted = options.get("finding");
     options.delete("finding");
     if (wanted && rows.some((row) => row.id === wanted)) list.expect(wanted);

@@ -22,6 +22,7 @@ export function make({ options, remember }) {
   let wanted = options.get("open"); // that shall be open once it is read
   let loading = null;
   const waiting = []; // decisions that can be undone still, the last one last
+  const sending = new Set(); // keys of those that are sent: a list that was read meanwhile has them still
   const evidence = new Map();
 
   const list = new List({
@@ -71,7 +72,7 @@ export function make({ options, remember }) {
     const text = (group) =>
       [group.name, group.description, group.skill_id, ...group.examples.map((e) => `${e.server ?? ""} ${e.source_tool_name ?? ""}`)]
         .join(" ").toLowerCase();
-    const going = new Set(waiting.map((one) => keyOf(one.group)));
+    const going = new Set([...sending, ...waiting.map((one) => keyOf(one.group))]);
     const rows = groups.filter((group) => !going.has(keyOf(group)) && words.every((word) => text(group).includes(word)));
     list.show(rows, words.length && groups.length ? "No suggestion matches the filter: press Esc and clear it." : undefined, how);
     const all = rows.reduce((sum, group) => sum + group.count, 0);
@@ -81,9 +82,11 @@ export function make({ options, remember }) {
   }
 
   let reading = 0;
+  let isReading = false;
 
   async function load() {
     const mine = ++reading;
+    isReading = false;
     if (shown.value) {
       remember("suggestions", { show: shown.value });
       return decided.status === shown.value ? decided.load({ anew: true }) : decided.show(shown.value);
@@ -91,8 +94,9 @@ export function make({ options, remember }) {
     remember("suggestions", { open: wanted ?? list.chosenKey });
     decided.show("");
     evidence.clear();
+    isReading = true;
     try {
-      const found = await act("suggestions/groups");
+      const found = await act("suggestions/groups").finally(() => { if (mine === reading) isReading = false; });
       if (mine !== reading) return; // an answer that comes late has older rows
       groups = found;
       list.unread = null;
@@ -256,12 +260,18 @@ export function make({ options, remember }) {
     if (!waiting.includes(one)) return;
     clearTimeout(one.timer);
     waiting.splice(waiting.indexOf(one), 1);
-    groups = groups.filter((group) => keyOf(group) !== keyOf(one.group));
+    const key = keyOf(one.group);
+    const others = () => groups.filter((group) => keyOf(group) !== key);
+    groups = others();
+    sending.add(key);
     selection.among(groups); // what is sent is selected no longer
     one.silence();
     try {
-      const result = await act("suggestions/review", { decision: one.decision }, { last });
+      const result = await act("suggestions/review", { decision: one.decision }, { last }).finally(() => sending.delete(key));
       if (result.status === "failed") throw failure(result);
+      const isOld = isReading || others().length < groups.length; // what was read, or is being read, has it still
+      groups = others();
+      if (isOld && element.isConnected) load();
       dropDraft(draftOf(one.group));
       forgetSkills();
       if (!isQuiet) showDecided();
@@ -270,7 +280,7 @@ export function make({ options, remember }) {
       say(`${DONE[one.decision.action]}: ${one.group.name}${one.where || (result.skill ? ` as ${result.skill.id}` : "")}, ${plural(result.decided, "suggestion")}${also}`);
       if (result.failed) showProblem(failure(result), `${plural(result.failed, "suggestion")} of ${one.group.name} stayed`);
     } catch (error) {
-      groups = [one.group, ...groups];
+      groups = [one.group, ...others()];
       if (isQuiet) throw error;
       showProblem(error, `${one.group.name} was not decided, and is in the list again`, () => again(one));
     }

@@ -89,10 +89,11 @@ function found(text, commands) {
 export function openPalette(commands) {
   let rows = [];
   let at = 0;
+  let moved = null; // the row that was moved to: names that come later do not put another one in its place
   let failed = null;
   const input = h("input", { type: "text", role: "combobox", "aria-label": "Page, tool, skill, server or command", "aria-expanded": "true",
     "aria-controls": "palette-list", autocomplete: "off", spellcheck: "false", placeholder: "Type the name of a page, tool, skill or server",
-    oninput: () => { at = 0; draw(); }, onkeydown: onKey });
+    oninput: () => { at = 0; moved = null; draw(); }, onkeydown: onKey });
   const list = h("ul", { role: "listbox", id: "palette-list", "aria-label": "What fits" });
   const status = h("p", { class: "muted", role: "status" });
   const dialog = h("dialog", { class: "palette", "aria-label": "Go to", onclose: () => dialog.remove(),
@@ -100,12 +101,19 @@ export function openPalette(commands) {
 
   function draw() {
     rows = found(input.value, commands);
-    at = Math.max(0, Math.min(rows.length - 1, at));
+    const same = moved && rows.findIndex((row) => row.kind === moved.kind && row.title === moved.title && row.hint === moved.hint);
+    at = same >= 0 && moved ? same : Math.max(0, Math.min(rows.length - 1, at));
     fill(list, rows.map((row, place) => h("li", { role: "option", id: `palette-${place}`, "aria-selected": String(place === at),
-      onclick: () => choose(place), onpointermove: () => { if (at !== place) { at = place; mark(); } } },
+      onclick: () => choose(place), onpointermove: () => { if (at !== place) to(place); } },
     icon(row.picture) ?? h("span", {}), h("span", { class: "title" }, row.title), h("span", { class: "muted" }, row.hint), h("span", { class: "kind" }, row.kind))));
     mark();
     fill(status, failed ? `Tools, skills and servers are not all here: ${failed.message}.` : names?.isPartial && input.value.trim() ? `Reading names, ${names.tools.length.toLocaleString("en")} tools so far …` : "");
+  }
+
+  function to(place) {
+    at = place;
+    moved = rows[at];
+    mark();
   }
 
   function mark() {
@@ -123,7 +131,7 @@ export function openPalette(commands) {
 
   function onKey(event) {
     const moves = { ArrowDown: 1, ArrowUp: -1 };
-    if (event.key in moves) { at = (at + moves[event.key] + rows.length) % rows.length; mark(); }
+    if (event.key in moves) to((at + moves[event.key] + rows.length) % rows.length);
     else if (event.key === "Enter" && !event.isComposing) choose(at);
     else return;
     event.preventDefault();
