@@ -180,6 +180,7 @@ def test_skills_that_were_taken_from_a_tool_and_not_saved_stay_taken(console: Co
     console.page.get_by_text("are changed and not saved").wait_for()
     console.page.get_by_label("Skill to add").fill("typed")
     console.open("health")
+    console.page.get_by_role("heading", level=1, name="Health").wait_for()
     console.open(f"catalogue?tool={tool['id']}")
     heading(console, "create_event")
     assert console.page.get_by_role("button", name="Remove ").count() == len(before) - 1
@@ -300,8 +301,10 @@ def test_who_comes_back_before_the_other_page_was_shown_stays_on_the_page_of_the
     console.page.get_by_role("link", name="Health").click()
     health = asked()
     console.page.go_back()
-    health.continue_()
-    console.page.wait_for_load_state("networkidle")
+    with console.page.expect_response("**/page_health.js"):
+        health.continue_()
+    # What waited for the module is done once the module is there.
+    console.page.evaluate("() => import('./static/page_health.js').then(() => new Promise((done) => setTimeout(done)))")
     assert console.page.locator("h1").inner_text() == "Skills"
     assert "#/skills" in console.page.url
 
