@@ -232,3 +232,36 @@ def test_results_come_before_settings_where_there_is_little_room(console: Consol
     console.page.get_by_role("spinbutton", name="Results").press("Enter")
     console.page.get_by_text("results: 3").wait_for()
     eventually(lambda: console.page.title() and console.page.locator(".hit").count() == 3, "three results are shown")
+
+
+def hold(console: Console, pattern: str) -> Callable[[int], Any]:
+    """Keep requests back; what is returned waits for one of them, by its place, and returns it."""
+    held: list[Any] = []
+    console.page.route(pattern, lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
+
+    def asked(place: int) -> Any:
+        # Routes are told of while something is asked of the page.
+        return eventually(lambda: console.page.title() and held[place:], f"{pattern} is asked for")[0]
+
+    return asked
+
+
+def test_who_stops_to_follow_the_log_and_follows_it_again_reads_each_event_once(console: Console) -> None:
+    console.open("log")
+    console.page.locator("tbody tr").first.wait_for()
+    [event, *_] = console.page.evaluate(
+        "import('./static/calls.js').then(({ act }) => act('log/events', {})).then(({ rows }) => rows)"
+    )
+    asked = hold(console, "**/do/log/events")
+    box = console.page.get_by_label("Follow")
+    box.check()
+    first = asked(0)
+    box.uncheck()
+    box.check()
+    second = asked(1)
+    one, other = ({**event, "id": f"{place}" * 8, "what": f"event {place}"} for place in "12")
+    with console.page.expect_response("**/do/log/events"):
+        first.fulfill(json={"rows": [one], "most": 100})
+    second.fulfill(json={"rows": [one, other], "most": 100})
+    console.page.get_by_role("cell", name="event 2").wait_for()
+    assert console.page.get_by_role("cell", name="event 1").count() == 1
