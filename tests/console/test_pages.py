@@ -246,6 +246,43 @@ def hold(console: Console, pattern: str) -> Callable[[int], Any]:
     return asked
 
 
+def follow(console: Console, address: str) -> None:
+    """Follow an address on the page that is open."""
+    console.page.evaluate("address => { location.hash = address; }", f"#/{address}")
+    console.page.evaluate("new Promise((done) => setTimeout(done))")
+
+
+def test_going_back_while_a_search_runs_shows_what_the_address_says(console: Console) -> None:
+    console.open("search?q=book+a+table")
+    console.page.locator("[data-asked='book a table'] .hit").first.wait_for()
+    asked = hold(console, "**/do/search/run")
+    console.page.get_by_label("Request", exact=True).fill("send a mail")
+    console.page.keyboard.press("Enter")
+    late = asked(0)
+    follow(console, "search?q=book+a+table")
+    again = asked(1)
+    with console.page.expect_response("**/do/search/run"):
+        late.continue_()
+    again.continue_()
+    console.page.get_by_text("Searching …").wait_for(state="detached")
+    assert console.page.locator("[data-asked]").get_attribute("data-asked") == "book a table"
+    assert console.page.get_by_label("Request", exact=True).input_value() == "book a table"
+    assert console.page.url.endswith("#/search?q=book+a+table")
+
+
+def test_a_mode_that_was_chosen_while_modes_are_read_stays(console: Console) -> None:
+    console.open("search")
+    console.page.get_by_label("Mode", exact=True).select_option("lexical")
+    asked = hold(console, "**/do/health/state")
+    console.page.reload()
+    state = asked(0)
+    console.page.get_by_label("Mode", exact=True).select_option("semantic")
+    answer = state.fetch()
+    state.fulfill(json={**answer.json(), "modes": [*answer.json()["modes"], "reranked"]})
+    console.page.locator("option[value=reranked]").first.wait_for(state="attached")
+    assert console.page.get_by_label("Mode", exact=True).input_value() == "semantic"
+
+
 def test_who_stops_to_follow_the_log_and_follows_it_again_reads_each_event_once(console: Console) -> None:
     console.open("log")
     console.page.locator("tbody tr").first.wait_for()
