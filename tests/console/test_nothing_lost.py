@@ -180,6 +180,7 @@ def test_skills_that_were_taken_from_a_tool_and_not_saved_stay_taken(console: Co
     console.page.get_by_text("are changed and not saved").wait_for()
     console.page.get_by_label("Skill to add").fill("typed")
     console.open("health")
+    console.page.get_by_role("heading", level=1, name="Health").wait_for()
     console.open(f"catalogue?tool={tool['id']}")
     heading(console, "create_event")
     assert console.page.get_by_role("button", name="Remove ").count() == len(before) - 1
@@ -300,8 +301,10 @@ def test_who_comes_back_before_the_other_page_was_shown_stays_on_the_page_of_the
     console.page.get_by_role("link", name="Health").click()
     health = asked()
     console.page.go_back()
-    health.continue_()
-    console.page.wait_for_load_state("networkidle")
+    with console.page.expect_response("**/page_health.js"):
+        health.continue_()
+    # What waited for the module is done once the module is there.
+    console.page.evaluate("() => import('./static/page_health.js').then(() => new Promise((done) => setTimeout(done)))")
     assert console.page.locator("h1").inner_text() == "Skills"
     assert "#/skills" in console.page.url
 
@@ -421,3 +424,28 @@ def test_the_requests_are_downloaded_and_no_path_of_the_machine_is_shown(console
     assert download.value.suggested_filename == "requests.jsonl"
     assert query in {line["query"] for line in lines_of(download.value.path())}
     assert console.complaints == []
+
+
+@pytest.mark.parametrize("what", ["requests", "skills"])
+def test_a_second_click_on_save_sends_nothing_more(console: Console, what: str) -> None:
+    [tool] = console.server.items(name="typed_tool")
+    console.open(f"catalogue?tool={tool['id']}")
+    heading(console, "typed_tool")
+    sent: list[Any] = []
+    action = {"requests": "requests", "skills": "assign"}[what]
+    console.page.route(f"**/do/catalogue/{action}", lambda route: sent.append(route))  # noqa: PLW0108 (as above)
+    if what == "requests":
+        console.page.get_by_label("Requests, one on each line").fill("type something")
+    else:
+        console.page.get_by_label("Skill to add").fill("typing_one")
+        console.page.get_by_label("Skill to add").press("Enter")
+    console.page.get_by_role("button", name=f"Save {what}").dblclick()
+    save = eventually(lambda: console.page.title() and sent, "it is saved")[0]
+    save.continue_()
+    saved = console.page.locator("#notices p").filter(has_text=f"typed_tool: {what} saved")
+    saved.wait_for()
+    assert len(sent) == 1
+    assert console.page.locator(".problem").count() == 0
+    console.page.unroute(f"**/do/catalogue/{action}")
+    saved.get_by_role("button", name="Undo").click()
+    console.page.get_by_text(f"{what} as they were before").wait_for()

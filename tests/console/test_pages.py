@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -233,3 +234,183 @@ def test_results_come_before_settings_where_there_is_little_room(console: Consol
     console.page.get_by_role("spinbutton", name="Results").press("Enter")
     console.page.get_by_text("results: 3").wait_for()
     eventually(lambda: console.page.title() and console.page.locator(".hit").count() == 3, "three results are shown")
+
+
+def hold(console: Console, pattern: str) -> Callable[[int], Any]:
+    """Keep requests back; what is returned waits for one of them, by its place, and returns it."""
+    held: list[Any] = []
+    console.page.route(pattern, lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
+
+    def asked(place: int) -> Any:
+        # Routes are told of while something is asked of the page.
+        return eventually(lambda: console.page.title() and held[place:], f"{pattern} is asked for")[0]
+
+    return asked
+
+
+def follow(console: Console, address: str) -> None:
+    """Follow an address on the page that is open."""
+    console.page.evaluate("address => { location.hash = address; }", f"#/{address}")
+    console.page.evaluate("new Promise((done) => setTimeout(done))")
+
+
+def fail(route: Any) -> None:
+    route.fulfill(status=503, body=json.dumps({"detail": "the answer came too late", "remedy": "None."}))
+
+
+@pytest.mark.parametrize(
+    ("place", "action"),
+    [
+        ("catalogue", "catalogue/tools"),
+        ("catalogue", "catalogue/tool"),
+        ("skills", "skills/skills"),
+        ("skills", "skills/skill"),
+        ("search?q=mail", "search/run"),
+        ("evaluation", "evaluation/requests"),
+    ],
+)
+def test_what_fails_for_a_page_that_was_left_is_not_shown_on_the_next_one(
+    console: Console, place: str, action: str
+) -> None:
+    asked = hold(console, f"**/do/{action}")
+    console.page.goto(f"{console.url}#/{place}")
+    late = asked(0)
+    console.page.keyboard.press("Escape")
+    console.page.keyboard.type("gt")
+    console.page.get_by_role("heading", level=1, name="Log").wait_for()
+    with console.page.expect_response(f"**/do/{action}"):
+        fail(late)
+    console.page.evaluate("new Promise((done) => setTimeout(done, 100))")
+    assert console.page.locator("#errors .problem").all_inner_texts() == []
+
+
+@pytest.mark.parametrize("place", ["catalogue", "skills"])
+def test_what_fails_for_an_item_that_is_not_open_any_more_is_not_shown(console: Console, place: str) -> None:
+    action = {"catalogue": "catalogue/tool", "skills": "skills/skill"}[place]
+    console.open(place)
+    console.page.locator(".detail .lead, .detail form, .detail fieldset").first.wait_for()
+    asked = hold(console, f"**/do/{action}")
+    console.page.locator("[role=option]").nth(1).click()
+    late = asked(0)
+    console.page.locator("[role=option]").nth(2).click()
+    asked(1).continue_()
+    console.page.locator(".detail h2").wait_for()
+    console.page.locator(".detail").get_by_text("Reading …").wait_for(state="detached")
+    with console.page.expect_response(f"**/do/{action}"):
+        fail(late)
+    console.page.evaluate("new Promise((done) => setTimeout(done, 100))")
+    assert console.page.locator("#errors .problem").all_inner_texts() == []
+
+
+def test_going_back_while_a_search_runs_shows_what_the_address_says(console: Console) -> None:
+    console.open("search?q=book+a+table")
+    console.page.locator("[data-asked='book a table'] .hit").first.wait_for()
+    asked = hold(console, "**/do/search/run")
+    console.page.get_by_label("Request", exact=True).fill("send a mail")
+    console.page.keyboard.press("Enter")
+    late = asked(0)
+    follow(console, "search?q=book+a+table")
+    again = asked(1)
+    with console.page.expect_response("**/do/search/run"):
+        late.continue_()
+    again.continue_()
+    console.page.get_by_text("Searching …").wait_for(state="detached")
+    assert console.page.locator("[data-asked]").get_attribute("data-asked") == "book a table"
+    assert console.page.get_by_label("Request", exact=True).input_value() == "book a table"
+    assert console.page.url.endswith("#/search?q=book+a+table")
+
+
+def test_a_mode_that_was_chosen_while_modes_are_read_stays(console: Console) -> None:
+    console.open("search")
+    console.page.get_by_label("Mode", exact=True).select_option("lexical")
+    asked = hold(console, "**/do/health/state")
+    console.page.reload()
+    state = asked(0)
+    console.page.get_by_label("Mode", exact=True).select_option("semantic")
+    answer = state.fetch()
+    state.fulfill(json={**answer.json(), "modes": [*answer.json()["modes"], "reranked"]})
+    console.page.locator("option[value=reranked]").first.wait_for(state="attached")
+    assert console.page.get_by_label("Mode", exact=True).input_value() == "semantic"
+
+
+def test_filters_of_an_address_that_is_followed_while_tools_are_read_stay(console: Console) -> None:
+    [tool] = console.server.items(name="create_event")
+    asked = hold(console, "**/do/catalogue/tools")
+    console.page.goto(f"{console.url}#/catalogue")
+    tools = asked(0)
+    follow(console, f"catalogue?filter=create&tool={tool['id']}")
+    tools.continue_()
+    console.row("create_event").wait_for()
+    console.page.locator(".detail h2").get_by_text("create_event", exact=True).wait_for()
+    assert console.page.get_by_label("Filter", exact=True).input_value() == "create"
+    assert f"tool={tool['id']}" in console.page.url
+
+
+def test_filters_of_an_address_that_is_followed_while_skills_are_read_stay(console: Console) -> None:
+    asked = hold(console, "**/do/skills/skills")
+    console.page.goto(f"{console.url}#/skills")
+    skills = asked(0)
+    follow(console, "skills?filter=calendar&state=on&skill=calendar_management")
+    skills.continue_()
+    console.row("Calendar Management").wait_for()
+    console.page.locator(".detail h2").get_by_text("Calendar Management", exact=True).wait_for()
+    assert console.page.get_by_label("Filter skills").input_value() == "calendar"
+    assert console.page.get_by_label("State").input_value() == "on"
+
+
+def test_a_tool_of_another_server_takes_the_filter_of_the_address_away(console: Console) -> None:
+    [tool] = console.server.items(name="create_event")
+    console.open(f"catalogue?server=workshop&tool={tool['id']}")
+    console.page.locator(".detail h2").get_by_text("create_event", exact=True).wait_for()
+    with (
+        console.page.expect_response("**/do/servers/registered"),
+        console.page.expect_response("**/do/catalogue/tools"),
+    ):
+        console.page.get_by_role("button", name="Reload").click()
+    console.row("click_element").wait_for()
+    eventually(lambda: console.page.title() and "server=" not in console.page.url, "the address has no server")
+    assert console.page.get_by_label("Server", exact=True).input_value() == ""
+
+
+@pytest.mark.parametrize(("place", "name"), [("catalogue", "create_event"), ("skills", "Calendar Management")])
+def test_what_is_changed_while_the_list_is_read_is_not_drawn_as_it_was_before(
+    console: Console, place: str, name: str
+) -> None:
+    action = {"catalogue": "catalogue/tools", "skills": "skills/skills"}[place]
+    console.open(place)
+    console.row(name).first.click()
+    console.page.locator(".detail h2").get_by_text(name, exact=True).wait_for()
+    asked = hold(console, f"**/do/{action}")
+    console.page.get_by_role("button", name="Reload").click()
+    before = asked(0).fetch()
+    off = console.page.locator("[role=option] .off").get_by_text(name, exact=True)
+    console.page.locator(".detail").get_by_role("button", name="Switch off").click()
+    off.wait_for()
+    again = asked(1)
+    asked(0).fulfill(response=before)
+    again.continue_()
+    off.wait_for()
+    console.page.locator(".detail").get_by_role("button", name="Switch on").click()
+    asked(1)
+    off.wait_for(state="detached")
+
+
+def test_who_stops_to_follow_the_log_and_follows_it_again_reads_each_event_once(console: Console) -> None:
+    console.open("log")
+    console.page.locator("tbody tr").first.wait_for()
+    [event, *_] = console.page.evaluate(
+        "import('./static/calls.js').then(({ act }) => act('log/events', {})).then(({ rows }) => rows)"
+    )
+    asked = hold(console, "**/do/log/events")
+    box = console.page.get_by_label("Follow")
+    box.check()
+    first = asked(0)
+    box.uncheck()
+    box.check()
+    second = asked(1)
+    one, other = ({**event, "id": f"{place}" * 8, "what": f"event {place}"} for place in "12")
+    with console.page.expect_response("**/do/log/events"):
+        first.fulfill(json={"rows": [one], "most": 100})
+    second.fulfill(json={"rows": [one, other], "most": 100})
+    console.page.get_by_role("cell", name="event 2").wait_for()
+    assert console.page.get_by_role("cell", name="event 1").count() == 1

@@ -323,3 +323,67 @@ def test_a_token_without_catalog_sees_and_neither_switches_nor_imports(
     enter(console, "search", "catalog")
     console.page.get_by_role("button", name="Import 1 change").click()
     console.page.get_by_text("items: 1 new.").wait_for()
+
+
+def hold(console: Console, pattern: str) -> Callable[[int], Any]:
+    """Keep requests back; what is returned waits for one of them, by its place, and returns it."""
+    held: list[Any] = []
+    console.page.route(pattern, lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
+
+    def asked(place: int) -> Any:
+        return eventually(lambda: console.page.title() and held[place:], f"{pattern} is asked for")[0]
+
+    return asked
+
+
+def test_a_server_that_is_switched_while_all_are_read_has_them_read_again(console: Console) -> None:
+    put(console.server, "reading_room", "turn_page")
+    console.open("servers?server=reading_room")
+    detail(console).get_by_role("heading", name="reading_room").wait_for()
+    asked = hold(console, "**/do/servers/listed")
+    console.page.get_by_role("button", name="Reload").click()
+    before = asked(0).fetch()
+    detail(console).get_by_role("button", name="Switch off").click()
+    detail(console).get_by_text("This server is switched off").wait_for()
+    again = asked(1)
+    asked(0).fulfill(response=before)
+    again.continue_()
+    console.page.unroute("**/do/servers/listed")
+    detail(console).get_by_role("button", name="Switch on").click()
+    detail(console).get_by_text("Searches return this server").wait_for()
+
+
+def test_a_reading_of_servers_that_fails_midway_is_over(console: Console) -> None:
+    events = [
+        {"reading": {"done": 1, "total": 9}, "rows": [], "counted_all": True, "counts_waiting": True},
+        {"problem": {"status": 503, "detail": "the database is away", "remedy": "Start it."}},
+    ]
+    body = "".join(f"{json.dumps(event)}\n" for event in events)
+    console.page.route("**/do/servers/listed", lambda route: route.fulfill(body=body), times=1)
+    console.page.goto(f"{console.url}#/servers")
+    console.page.locator(".problem").get_by_text("the database is away").wait_for()
+    assert "reading" not in console.page.locator(".servers-list .count").first.inner_text()
+    console.page.get_by_role("button", name="Try again").click()
+    console.page.locator("[role=option]").first.wait_for()
+
+
+def test_an_address_that_is_followed_while_servers_are_read_opens_its_server(console: Console) -> None:
+    asked = hold(console, "**/do/servers/listed")
+    console.page.goto(f"{console.url}#/servers")
+    listed = asked(0)
+    console.page.evaluate("location.hash = '#/servers?server=workshop'")
+    console.page.evaluate("new Promise((done) => setTimeout(done))")
+    assert console.page.get_by_text("No server is called").count() == 0
+    listed.continue_()
+    detail(console).get_by_role("heading", name="workshop").wait_for()
+
+
+def test_an_address_without_a_server_takes_back_the_one_before(console: Console) -> None:
+    asked = hold(console, "**/do/servers/listed")
+    console.page.goto(f"{console.url}#/servers?server=workshop")
+    listed = asked(0)
+    console.page.evaluate("location.hash = '#/servers'")
+    console.page.evaluate("new Promise((done) => setTimeout(done))")
+    listed.continue_()
+    console.page.locator("[role=option][aria-selected=true]").wait_for()
+    assert console.page.locator("[role=option]").first.get_attribute("aria-selected") == "true"

@@ -30,6 +30,7 @@ export function requestEditor(row, changed) {
   const groups = h("div", {});
   const saving = h("div", {});
   const conflict = h("div", {});
+  let isSaving = false;
 
   function keep(more, focus) {
     Object.assign(mine, more);
@@ -90,16 +91,22 @@ export function requestEditor(row, changed) {
     const query = text.value.trim();
     if (!query) return refuse(text, "Enter what is asked for.");
     const needs = mine.needs.filter((need) => need.length);
+    if (isSaving) return undefined;
     const sent = asText(mine);
+    isSaving = true;
     try {
       const saved = await act("evaluation/save", { query, needs, wrong: mine.wrong, seen: known, was: row?.query ?? null });
-      if (asText(mine) === sent) dropDraft(of);
+      const left = draft(of)?.mine ?? mine; // it may have been changed while it was sent
+      dropDraft(of);
+      if (asText(left) !== sent) keepDraft(draftOf(query), { mine: left, seen: { needs: saved.needs, wrong: saved.wrong } });
       say(row ? "The request is saved" : "The request is added", { action: "Undo", run: () => undo(query, saved, changed, row && known ? { query: row.query, ...known } : null), forMs: 10000 });
       changed(query);
     } catch (error) {
       if (error.now) compare(error.message, error.now);
       else if (error.status === 409) refuse(text, error.message);
       else showProblem(error, "The request was not saved", () => store(known));
+    } finally {
+      isSaving = false;
     }
     return undefined;
   }

@@ -20,16 +20,17 @@ export function make({ options, remember }) {
   let meant = new Map(); // what tools have as their server, and the one name that it is shown by
   let reading = 0;
   let opened = 0;
+  let wanted = Number(options.get("tool")); // that shall be open once all is read
   if (options.get("show") === "servers") location.replace("#/servers"); // where they were before
 
   // Who holds a key down passes many by: only where they stop is anything read.
-  const readSoon = later((id) => { if (toolList.shows(id)) showTool(id); }, 90);
+  const readSoon = later((id) => { if (element.isConnected && toolList.shows(id)) showTool(id); }, 90);
   const toolList = new List({
     label: "Tools", key: (tool) => tool.id,
     row: (tool) => [
       several.selection.cell(tool), h("span", {}, h("span", { class: tool.is_active ? "code" : "code off" }, tool.name), " ", unsavedSkills(tool.id) || unsaved(requestsOf(tool.id))), h("span", { class: "muted" }, tool.server),
       h("span", { class: "tags" }, tool.skill_ids.length ? tool.skill_ids.map((id, at) => skillChip(id, { isPrimary: at === 0, isLink: false })) : h("span", { class: "muted" }, "no skill")), h("span", { class: "muted" }, tool.description)],
-    chosen: (tool) => { split.reading(tool.id, tool.name); readSoon(tool.id); }, open: () => split.open(), none: () => split.nothing(),
+    chosen: (tool) => { wanted = 0; split.reading(tool.id, tool.name); readSoon(tool.id); }, open: () => split.open(), none: () => split.nothing(),
     empty: [h("p", {}, "No tools yet."), h("p", {}, "Import some: `skillroute import mcp.json`, or PUT /api/v1/tools.")],
   });
   toolList.element.classList.add("tool-row");
@@ -37,6 +38,7 @@ export function make({ options, remember }) {
     const byId = new Map(rows.map((row) => [row.id, row]));
     tools = tools.map((tool) => (byId.has(tool.id) ? withText({ ...tool, ...byId.get(tool.id) }) : tool));
     filter();
+    readAnew();
     if (byId.has(toolList.chosenKey)) showTool(toolList.chosenKey);
   } });
   const split = new Split(toolList, "The tool");
@@ -78,17 +80,27 @@ export function make({ options, remember }) {
     load.mine = mine;
     try {
       const [found] = await Promise.all([readTools(mine), readServers()]);
-      if (found !== null) solved(UNREAD);
+      if (found === null || load.mine !== mine) return;
+      load.mine = null;
+      solved(UNREAD);
     } catch (error) {
-      reading = 0;
+      if (load.mine !== mine) return;
+      reading = 0; // what is missing does not come
+      toolList.isPartial = false;
       if (!tools.length) toolList.unread = notRead(error);
       filter();
       showProblem(error, UNREAD, load);
     }
   }
 
+  /** What is being read may be older than a change. */
+  function readAnew() {
+    if (load.mine) load();
+  }
+
   async function readTools(mine) {
     const rows = [];
+    let wish = 0;
     let total = 1;
     while (rows.length < total) {
       const page = await act("catalogue/tools", { offset: rows.length });
@@ -101,19 +113,24 @@ export function make({ options, remember }) {
       // What was there before stays until all is read: a list that shrinks under the hand is none.
       if (rows.length >= tools.length || !reading) tools = [...rows];
       meet();
+      wish = wanted; // filtering may choose another one
       filter();
       if (!page.rows.length) break;
     }
-    const wanted = Number(options.get("tool"));
-    if (toolList.chosenKey !== undefined) { if (toolList.current) showTool(toolList.chosenKey); }
-    else if (wanted) reach(wanted);
-    else toolList.choose(0);
+    wanted = 0;
+    if (wish && !(toolList.current && toolList.shows(wish))) reach(wish);
+    else if (toolList.chosenKey === undefined) toolList.choose(0);
+    else if (toolList.current) showTool(toolList.chosenKey);
     return rows;
   }
 
   function reach(id) {
+    wanted = toolList.isPartial ? id : 0;
     if (!toolList.chooseKey(id, { silent: true })) {
-      search.value = server.value = state.value = ""; // what is open stands in the list
+      if (!wanted) { // what is open stands in the list, unless it is still to come
+        search.value = server.value = state.value = "";
+        options.delete("server");
+      }
       toolList.expect(id);
       filter();
     }
@@ -129,6 +146,7 @@ export function make({ options, remember }) {
     choose(state, address.get("state"));
     choose(server, address.get("server"));
     const id = Number(address.get("tool"));
+    wanted = 0;
     filter({ first: !id });
     if (id) reach(id);
   }
@@ -170,6 +188,7 @@ export function make({ options, remember }) {
       solved(HIDDEN);
       drawTool(found);
     } catch (error) {
+      if (mine !== opened) return;
       split.unread(id, notRead(error));
       showProblem(error, HIDDEN, () => showTool(id));
     }
@@ -183,6 +202,7 @@ export function make({ options, remember }) {
       const at = tools.findIndex((one) => one.id === tool.id);
       if (at >= 0) tools[at] = withText({ ...tools[at], ...row });
       filter();
+      readAnew();
     };
     split.show(
       h("h2", { class: "code" }, tool.name),
@@ -214,9 +234,10 @@ export function make({ options, remember }) {
   }
 
   toolList.unread = "Reading …";
+  toolList.isPartial = true;
   filter();
   return {
-    element, enter: load, list: () => toolList,
+    element, enter: load, leave: () => { load.mine = null; opened += 1; }, list: () => toolList,
     options: follow,
     escape: () => split.close(),
     keys: { t: { says: "select the tool in the list, or not (Space in the list)", run: () => several.selection.toggle(toolList.current) } },

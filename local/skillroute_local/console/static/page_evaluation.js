@@ -58,7 +58,7 @@ export function make({ options, remember }) {
   }
 
   const recall = () => remember("evaluation", {
-    show: tab === "runs" && "runs", kind: kind.value, request: tab === "requests" && list.current?.query,
+    show: tab === "runs" && "runs", kind: kind.value, request: tab === "requests" && (list.current?.query ?? (list.unread && options.get("request"))),
   });
 
   function filter(how) {
@@ -74,7 +74,7 @@ export function make({ options, remember }) {
 
   let reading = 0;
 
-  async function load(wanted = list.chosenKey ?? options.get("request")) {
+  async function load(given) {
     const mine = ++reading;
     try {
       const found = await act("evaluation/requests");
@@ -86,6 +86,7 @@ export function make({ options, remember }) {
         `${plural(found.unread, "line")} of ${name} ${found.unread === 1 ? "is" : "are"} no request: nothing is measured until it is mended or taken out of the file.`));
       runs.setHistory(found.history);
       filter();
+      const wanted = given ?? list.chosenKey ?? options.get("request"); // the address may be another one by now
       if (wanted && list.chooseKey(wanted)) return;
       if (!list.current && !list.choose(0)) split.nothing();
     } catch (error) {
@@ -130,11 +131,12 @@ export function make({ options, remember }) {
   list.unread = "Reading …";
   to(tab);
   return {
-    element, enter: () => load(), leave: () => runs.leave(), list: () => (tab === "requests" ? list : null), escape: () => split.close(),
+    element, enter: () => load(), leave: () => { reading += 1; runs.leave(); }, list: () => (tab === "requests" ? list : null), escape: () => split.close(),
     options: (address) => {
+      options = address;
       choose(kind, address.get("kind"));
       to(address.get("show") === "runs" ? "runs" : "requests");
-      if (address.get("request")) reach(address.get("request"));
+      if (address.get("request") && !list.unread) reach(address.get("request"));
     },
     keys: {
       n: { says: "add a request", run: create },

@@ -17,10 +17,11 @@ const MOST = 1000; // rows that are shown
 export function make({ options, remember }) {
   let rows = [];
   let turn = 0; // of what is read: an answer to other filters is of no use
+  let reader = 0; // of those who follow: one that was stopped adds nothing
   let timer = null;
   const kind = select(KINDS, options.get("kind"), load);
   const outcome = select(OUTCOMES, options.get("outcome"), load);
-  const actor = h("input", { type: "search", maxlength: 1000, value: options.get("actor") ?? "", oninput: later(load, 300) });
+  const actor = h("input", { type: "search", maxlength: 1000, value: options.get("actor") ?? "", oninput: later(() => { if (element.isConnected) load(); }, 300) });
   const follow = h("input", { type: "checkbox", onchange: () => (follow.checked ? wait() : stop()) });
   const reload = h("button", { type: "button", "data-first": true, onclick: load }, "Reload ", h("kbd", {}, "r"));
   const shown = h("div", {});
@@ -51,13 +52,15 @@ export function make({ options, remember }) {
   /** Read what came since a little before the latest event; a page that is full is followed by the next one at once. */
   async function more() {
     const mine = turn;
+    const own = reader;
+    const isOver = () => mine !== turn || own !== reader;
     const known = new Set(rows.map((row) => row.id));
     const last = rows.length ? Math.max(...rows.map((row) => Date.parse(row.at))) : Date.now();
     let after = `${new Date(last - LATE_MS).toISOString()},${NIL}`;
     try {
       for (let full = true; full;) {
         const found = await act("log/events", { ...asked(), after });
-        if (mine !== turn) return;
+        if (isOver()) return;
         const fresh = found.rows.filter((row) => !known.has(row.id));
         fresh.forEach((row) => known.add(row.id));
         if (fresh.length) {
@@ -68,19 +71,20 @@ export function make({ options, remember }) {
         if (full) after = `${found.rows.at(-1).at},${found.rows.at(-1).id}`;
       }
     } catch (error) {
-      if (mine !== turn) return;
+      if (isOver()) return;
       follow.checked = false;
       showProblem(error, "The log is not followed any more", load);
     }
-    if (mine === turn && follow.checked) wait();
+    if (!isOver() && follow.checked) wait();
   }
 
   function wait() {
-    clearTimeout(timer);
+    stop();
     timer = setTimeout(more, EVERY_MS);
   }
 
   function stop() {
+    reader += 1;
     clearTimeout(timer);
   }
 

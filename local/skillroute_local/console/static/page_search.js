@@ -32,7 +32,8 @@ export function make({ options, remember }) {
   const settings = [settingsOf("A", kept.a), settingsOf("B", kept.b)];
   let comparing = Boolean(kept.comparing);
   let answers = []; // of A and of B
-  let asked = "";
+  let asked = ""; // of the answers that are shown
+  let sent = ""; // the request that was sent last, unless it failed
   let judged = { right: [], wrong: [], none: false, wanted: "any", file: null };
   let areOffered = false;
   let turn = 0;
@@ -61,6 +62,8 @@ export function make({ options, remember }) {
     const element = h("fieldset", {}, h("legend", {}, `Settings ${name}`),
       h("div", { class: "fields" }, Object.entries(fields).map(([key, input]) => field(LABELS[key], input))));
     const values_ = () => Object.fromEntries(Object.entries(fields).map(([key, input]) => [key, input.value.trim()]));
+    let isModeChosen = false; // by hand, since the page was opened
+    fields.mode.addEventListener("input", () => { isModeChosen = true; });
     for (const input of Object.values(fields)) {
       input.addEventListener("input", () => keep());
       input.addEventListener("change", () => { if (asked) run(); });
@@ -70,7 +73,7 @@ export function make({ options, remember }) {
       offer: (modes, chosen) => {
         const offered = new Set([...fields.mode.options].map((option) => option.value));
         for (const mode of modes) if (!offered.has(mode)) fields.mode.append(h("option", { value: mode }, mode));
-        if (chosen && modes.includes(chosen)) fields.mode.value = chosen;
+        if (chosen && !isModeChosen && modes.includes(chosen)) fields.mode.value = chosen;
       },
       request: () => {
         const { limit, tool_threshold, skill_threshold, server, ...words } = values_();
@@ -116,6 +119,7 @@ export function make({ options, remember }) {
     if (!query.value.trim()) return query.focus();
     const mine = ++turn;
     const request = query.value.trim();
+    sent = request;
     keep();
     remember("search", { q: request });
     fill(status, "Searching …");
@@ -131,6 +135,8 @@ export function make({ options, remember }) {
       setJudged(file);
       draw();
     } catch (error) {
+      if (mine !== turn) return undefined;
+      sent = "";
       fill(status, asked ? `Below is still what was found for “${asked}”.` : "");
       showProblem(error, FAILED, run);
     }
@@ -317,8 +323,8 @@ export function make({ options, remember }) {
   return {
     element,
     enter: () => (query.value ? run() : query.focus()),
-    options: (more) => { if (more.get("q") && more.get("q") !== asked) { query.value = more.get("q"); run(); } },
-    leave: keep,
+    options: (more) => { if (more.get("q") && more.get("q") !== sent) { query.value = more.get("q"); run(); } },
+    leave: () => { turn += 1; keep(); },
     keys: { c: { says: "compare two settings", run: () => setComparing(!comparing) } },
   };
 }

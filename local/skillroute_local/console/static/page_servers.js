@@ -29,12 +29,13 @@ export function make({ options, remember }) {
   let rows = [];
   let turn = 0;
   let countsAll = true;
+  let isWhole = false; // all rows were read
   let reading = null; // how many items were read, and of how many
   let wanted = options.get("server"); // that shall be open once it is read
 
   const list = new List({
     label: "Servers", key: (one) => one.key, row: drawRow,
-    chosen: (one) => show(one), open: () => split.open(), none: () => { split.nothing(); keep(); },
+    chosen: (one) => { wanted = null; show(one); }, open: () => split.open(), none: () => { split.nothing(); keep(); },
     empty: [h("p", {}, "No servers yet."), h("p", {}, "Press ", h("kbd", {}, "i"), " to import tools from a file or a server, or run ", h("code", {}, "skillroute import mcp.json --register"), ".")],
   });
   list.element.classList.add("servers-row");
@@ -106,6 +107,7 @@ export function make({ options, remember }) {
 
   async function load() {
     const mine = ++turn;
+    isWhole = false;
     try {
       for await (const found of events("servers/listed", {}, {})) {
         if (mine !== turn) return; // the server ends the reading when its answer is not taken
@@ -118,12 +120,18 @@ export function make({ options, remember }) {
         }
         list.isPartial = reading !== null;
         list.unread = reading ? "Reading …" : null;
+        const wish = wanted; // filtering may choose another one
         filter();
+        if (!reading) wanted = wish;
         if (!reading || !wanted) settle();
       }
+      if (mine !== turn) return;
+      isWhole = true;
       solved(UNREAD);
     } catch (error) {
       if (mine !== turn) return;
+      reading = null; // what is missing does not come
+      list.isPartial = false;
       if (!rows.length) list.unread = notRead(error);
       filter();
       showProblem(error, UNREAD, load);
@@ -142,9 +150,11 @@ export function make({ options, remember }) {
     else list.choose(0);
   }
 
+  const named = (name) => rows.find((one) => one.names.includes(name) || one.name === name);
+
   function reach(name) {
     wanted = null;
-    const one = rows.find((other) => other.names.includes(name) || other.name === name);
+    const one = named(name);
     if (!one) {
       say(`No server is called ${name} any more.`);
       return void list.choose(0);
@@ -225,6 +235,7 @@ export function make({ options, remember }) {
       const of = (status) => results.filter((result) => result.status === status);
       for (const { key, now } of results) if (now) take(key, now);
       turn += 1; // what was asked for before is older
+      if (!isWhole && element.isConnected) load();
       filter();
       if (list.current) show(list.current);
       const done = of("switched").map(({ now }) => rows.find(({ key }) => key === now.key)).filter(Boolean);
@@ -271,8 +282,11 @@ export function make({ options, remember }) {
       choose(order, address.get("sort"));
       view(address.get("view") === "import" ? "import" : "list");
       const name = address.get("server");
+      wanted = name !== (list.current?.tools_server || list.current?.name) ? name : null;
+      const wish = wanted; // filtering may choose another one
       if (shown === "list") filter({ first: !name });
-      if (name && name !== (list.current?.tools_server || list.current?.name)) reach(name);
+      wanted = wish;
+      if (wanted && (isWhole || named(wanted))) reach(wanted);
     },
     escape: () => (shown === "import" ? view("list") : split.close()),
     keys: {

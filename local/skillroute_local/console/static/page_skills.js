@@ -23,16 +23,18 @@ const NEW = "new-skill";
 export function make({ options, remember }) {
   let skills = [];
   let opened = 0;
-  const readSoon = later((id) => { if (list.shows(id)) show(id); }, 90);
+  let wanted = options.get("skill"); // that shall be open once all is read
+  const readSoon = later((id) => { if (element.isConnected && list.shows(id)) show(id); }, 90);
   const list = new List({
     label: "Skills", key: (skill) => skill.id,
     row: (skill) => [
       selection.cell(skill),       h("span", {}, h("span", { class: skill.is_active ? "" : "off" }, skill.name), " ", unsavedSkill(skill)), h("span", { class: "num" }, skill.tool_count),
       h("span", { class: skill.is_active ? "state ok" : "state no" }, skill.is_active ? "on" : "off"), h("span", { class: "muted" }, skill.description)],
-    chosen: (skill) => { split.reading(skill.id, skill.name); readSoon(skill.id); }, open: () => split.open(), none: () => split.nothing(),
+    chosen: (skill) => { wanted = null; split.reading(skill.id, skill.name); readSoon(skill.id); }, open: () => split.open(), none: () => split.nothing(),
     empty: [h("p", {}, "No skills yet."), h("p", {}, "Create one here, or run `skillroute skills propose` to derive skills from the tools.")],
   });
   list.element.classList.add("skill-row");
+  list.isPartial = true;
   const selection = new Selection(list, { word: "skill" });
   const split = new Split(list, "The skill");
   const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter skills", placeholder: "Filter by name, id, text or keyword", value: options.get("filter") ?? "", oninput: () => filter({ first: true }) });
@@ -67,22 +69,27 @@ export function make({ options, remember }) {
   }
 
   let reading = 0;
+  let isReading = false;
 
   async function load() {
     const mine = ++reading;
+    isReading = true;
     try {
       const found = await act("skills/skills");
       if (mine !== reading) return; // an answer that comes late has older rows
       skills = found;
+      isReading = list.isPartial = false;
       list.unread = null;
       solved(UNREAD);
+      const wish = wanted; // filtering may choose another one
       filter();
-      const wanted = options.get("skill");
-      if (list.chosenKey !== undefined) { if (list.current) show(list.chosenKey); }
-      else if (wanted) reach(wanted);
-      else list.choose(0);
+      wanted = null;
+      if (wish && !(list.current && list.shows(wish))) reach(wish);
+      else if (list.chosenKey === undefined) list.choose(0);
+      else if (list.current) show(list.chosenKey);
     } catch (error) {
       if (mine !== reading) return;
+      isReading = list.isPartial = false;
       if (!skills.length) list.unread = notRead(error);
       filter();
       showProblem(error, UNREAD, load);
@@ -90,8 +97,9 @@ export function make({ options, remember }) {
   }
 
   function reach(id) {
+    wanted = list.isPartial ? id : null;
     if (!list.chooseKey(id, { silent: true })) {
-      search.value = state.value = ""; // what is open stands in the list
+      if (!wanted) search.value = state.value = ""; // what is open stands in the list, unless it is still to come
       list.expect(id);
       filter();
     }
@@ -107,6 +115,7 @@ export function make({ options, remember }) {
     choose(state, address.get("state"));
     choose(order, address.get("sort"));
     const id = address.get("skill");
+    wanted = null;
     filter({ first: !id });
     if (id) reach(id);
   }
@@ -120,16 +129,20 @@ export function make({ options, remember }) {
       solved(HIDDEN);
       if (list.shows(id)) draw(found);
     } catch (error) {
+      if (mine !== opened) return;
       split.unread(id, notRead(error));
       showProblem(error, HIDDEN, () => show(id));
     }
   }
 
-  function changed(skill) {
-    const at = skills.findIndex((one) => one.id === skill.id);
-    if (at >= 0) skills[at] = skill; else skills.push(skill);
+  function changed(...some) {
+    for (const skill of some) {
+      const at = skills.findIndex((one) => one.id === skill.id);
+      if (at >= 0) skills[at] = skill; else skills.push(skill);
+    }
     forgetSkills();
     filter();
+    if (isReading) load(); // what is being read may be older
   }
 
   const showAgain = (skill) => { if (list.shows(skill.id)) show(skill.id); };
@@ -164,7 +177,7 @@ export function make({ options, remember }) {
     if (!rows.length) return void say(`The selected skills are ${to ? "on" : "off"} already.`);
     const { done, failed } = await selection.each(rows, async (skill) =>
       (await act("skills/save", { skill_id: skill.id, fields: { is_active: to }, version: null })).skill, to ? "Switching on" : "Switching off");
-    for (const { answer } of done) changed(answer);
+    changed(...done.map(({ answer }) => answer));
     if (list.current) show(list.chosenKey);
     if (done.length) say(`${plural(done.length, "skill")} switched ${to ? "on" : "off"}`, { action: "Undo", run: () => switchSeveral(!to, done.map(({ answer }) => answer)) });
     showFailed(failed, `${plural(failed.length, "skill")} not switched`, (skill) => skill.name, () => switchSeveral(to, failed.map(({ row }) => row)));
@@ -237,7 +250,13 @@ export function make({ options, remember }) {
   }
 
   return {
-    element, enter: () => { load(); if (options.get("new")) create(); }, list: () => list, escape: () => split.close(),
+    element, enter: () => {
+      load();
+      if (!options.get("new")) return;
+      options.delete("new"); // it is asked for once, also where the page is read again
+      create();
+    },
+    leave: () => { reading += 1; isReading = false; opened += 1; }, list: () => list, escape: () => split.close(),
     options: follow,
     keys: {
       n: { says: "make a new skill", run: create },

@@ -52,9 +52,18 @@ export function toolSkills(tool, skills, saved) {
       h("button", { type: "button", onclick: () => { adding.input.value = ""; typed.drop(); seen = now; change([...now]); } }, "Discard changes")),
     h("p", { class: "muted" }, KEPT)]);
   };
+  let isSaving = false;
   const store = async (from) => {
-    // What stands in the field was typed to be saved, too; one that is no skill is refused there.
-    if (adding.input.value.trim() && !(await add())) return;
+    if (isSaving) return;
+    isSaving = true;
+    try {
+      // What stands in the field was typed to be saved, too; one that is no skill is refused there.
+      if (!adding.input.value.trim() || (await add())) await send(from);
+    } finally {
+      isSaving = false;
+    }
+  };
+  const send = async (from) => {
     const sent = wanted;
     try {
       await act("catalogue/assign", { tool_id: tool.id, skill_ids: sent, seen: from ?? seen });

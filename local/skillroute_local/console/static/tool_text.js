@@ -16,6 +16,7 @@ const OVERWRITTEN = {
 export function textEditor(tool, { written_by: writer }, done) {
   const field = h("textarea", { rows: 5, "aria-label": `Description of ${tool.name}`, "aria-describedby": `overwritten-${tool.id}` });
   const saving = h("div", {});
+  let isSaving = false;
   const typing = editorDraft(textOf(tool.id), { description: field }, { description: tool.description }, { version: tool.description, typed: () => draw() });
   const draw = () => fill(saving, "description" in typing.edits() && [
     typing.isOld && h("p", { class: "note" }, "The stored text was changed since you began: ", h("q", {}, tool.description)),
@@ -24,6 +25,8 @@ export function textEditor(tool, { written_by: writer }, done) {
       h("button", { type: "button", onclick: () => { field.value = tool.description; typing.keep(); field.focus(); } }, "Discard changes")),
     h("p", { class: "muted" }, KEPT)]);
   const store = async (seen) => {
+    if (isSaving) return;
+    isSaving = true;
     const text = field.value.trim();
     typing.begin();
     try {
@@ -35,6 +38,8 @@ export function textEditor(tool, { written_by: writer }, done) {
       typing.failed();
       // What is stored now stands in the error: saving again is then a decision with open eyes.
       showProblem(error, `The description of ${tool.name} was not saved`, () => store(error.now ?? seen));
+    } finally {
+      isSaving = false;
     }
   };
   const undo = async (text, seen) => {
