@@ -211,3 +211,25 @@ def test_requests_are_downloaded_to_plan_with(console: Console, home: Path) -> N
     text = begun.value.path().read_text("utf-8")
     assert text.startswith("request,searches,callers,")
     assert f"{DOG},2,1," in text
+
+
+def test_what_is_found_now_is_shown_though_the_page_reads_anew_meanwhile(console: Console, home: Path) -> None:
+    with console.page.expect_response("**/do/missed/nearest") as asked:
+        pane = opened(console)
+    near = asked.value.json() | {"no_match": False}
+    tool = title_of(pane, 0)
+    held: list[Any] = []
+    console.page.route(
+        "**/do/missed/nearest",
+        lambda route: held.append(route) if DOG in route.request.post_data else route.continue_(),
+    )
+    console.page.keyboard.press("1")
+    console.page.get_by_text(f"Searching again: {DOG}").wait_for()
+    eventually(lambda: console.page.title() and held, "a search looks for it")
+    with console.page.expect_response("**/do/missed/groups") as read:
+        console.page.keyboard.press("r")
+    read.value.finished()
+    held[0].fulfill(json={"tools": [], "no_match": True})  # the index does not have it yet
+    eventually(lambda: console.page.title() and len(held) > 1, "a search looks for it again")
+    held[1].fulfill(json=near)
+    console.page.get_by_text(f"{DOG}: {tool} is found at place 1 now").wait_for()

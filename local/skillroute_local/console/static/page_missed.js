@@ -21,6 +21,7 @@ const UNREAD = "What found nothing cannot be read";
 export function make({ options, remember }) {
   let found = { rows: [], receipts: null };
   let turn = 0;
+  let proofs = 0; // of what was served: the line is of the last one, however often the page reads anew meanwhile
   let isRead = false;
   let panel = null; // of the nearest tools of the group that is open
   const list = new List({
@@ -211,12 +212,14 @@ export function make({ options, remember }) {
   }
 
   async function prove(query, tool) {
-    const mine = turn;
+    const mine = ++proofs;
     fill(proof, h("span", { class: "muted" }, `Searching again: ${query} …`));
     try {
-      const [shape, text] = placeInWords(await placeNow(query, tool.id, () => mine === turn));
+      const [shape, text] = placeInWords(await placeNow(query, tool.id, () => mine === proofs));
+      if (mine !== proofs) return;
       fill(proof, h("span", { class: `state ${shape}` }, `${query}: ${tool.title} is ${text}.`));
     } catch (error) {
+      if (mine !== proofs) return;
       fill(proof);
       showProblem(error, "Whether a search finds it now is not known", () => prove(query, tool));
     }
@@ -239,6 +242,7 @@ export function make({ options, remember }) {
     const answer = await send("It was not taken back", "missed/undo", { query, seen: at }, () => undo({ query, at }));
     if (!answer) return;
     say(answer.kept.length ? `Taken back, but for ${answer.kept.join(" and ")}: others have changed it since.` : `Taken back: ${query}`);
+    proofs += 1; // what was taken back is not to be found
     fill(proof);
     await load(query);
   }
@@ -263,7 +267,7 @@ export function make({ options, remember }) {
   return {
     element, list: () => list, escape: () => split.close(),
     enter: () => { document.addEventListener("visibilitychange", looked); others.onmessage = () => load(); return load(); },
-    leave: () => { turn += 1; document.removeEventListener("visibilitychange", looked); others.onmessage = null; },
+    leave: () => { turn += 1; proofs += 1; document.removeEventListener("visibilitychange", looked); others.onmessage = null; },
     options: follow,
     keys: {
       ...nth,
