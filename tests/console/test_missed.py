@@ -233,3 +233,20 @@ def test_what_is_found_now_is_shown_though_the_page_reads_anew_meanwhile(console
     eventually(lambda: console.page.title() and len(held) > 1, "a search looks for it again")
     held[1].fulfill(json=near)
     console.page.get_by_text(f"{DOG}: {tool} is found at place 1 now").wait_for()
+
+
+def test_a_button_that_is_pressed_twice_decides_once(console: Console, home: Path) -> None:
+    pane = opened(console)
+    held: list[Any] = []
+    console.page.route("**/do/missed/decide", lambda route: held.append(route))  # noqa: PLW0108
+    button = pane.get_by_role("button", name="Not a request")
+    button.click()
+    eventually(lambda: console.page.title() and held, "it is sent")
+    button.click()
+    console.page.keyboard.press("n")
+    for route in held:
+        route.continue_()
+    console.page.get_by_text(f"Not a request: {DOG}").wait_for()
+    expect(console.row(DOG)).to_have_count(0)
+    assert len(held) == 1
+    assert console.page.locator(".problem").count() == 0

@@ -22,6 +22,7 @@ export function make({ options, remember }) {
   let found = { rows: [], receipts: null };
   let turn = 0;
   let proofs = 0; // of what was served: the line is of the last one, however often the page reads anew meanwhile
+  const deciding = new Set(); // what is being decided on, as it was seen: a button may be pressed twice
   let isRead = false;
   let panel = null; // of the nearest tools of the group that is open
   const list = new List({
@@ -203,11 +204,22 @@ export function make({ options, remember }) {
     }
   }
 
+  /** Decide on a request, once until that is shown. */
+  async function once(row, run) {
+    const seen = seenOf(row);
+    if (deciding.has(seen)) return null;
+    deciding.add(seen);
+    try { return await run(); } finally { deciding.delete(seen); }
+  }
+
   async function serve(row, tool, replace = null) {
     if (row.state === "served" || found.scope || row.query === null) return;
-    const answer = await send("It was not written", "missed/serve", { group: groupOf(row), tool_id: tool.id, replace }, () => serve(row, tool, replace));
+    const answer = await once(row, async () => {
+      const sent = await send("It was not written", "missed/serve", { group: groupOf(row), tool_id: tool.id, replace }, () => serve(row, tool, replace));
+      if (sent && !sent.full) await done(sent, `${tool.title} serves it: ${row.query}`);
+      return sent;
+    });
     if (answer?.full) askWhichToReplace(answer, row.query, (text) => serve(row, tool, text));
-    else if (answer) await done(answer, `${tool.title} serves it: ${row.query}`);
     if (answer && !answer.full) await prove(row.query, tool);
   }
 
@@ -227,8 +239,10 @@ export function make({ options, remember }) {
 
   async function decide(row, decision) {
     if (found.scope || row.query === null || row.state === "served" || row.state === decision) return;
-    const answer = await send("It was not decided", "missed/decide", { group: groupOf(row), decision }, () => decide(row, decision));
-    if (answer) await done(answer, `${DONE[decision]}: ${row.query}`);
+    await once(row, async () => {
+      const answer = await send("It was not decided", "missed/decide", { group: groupOf(row), decision }, () => decide(row, decision));
+      if (answer) await done(answer, `${DONE[decision]}: ${row.query}`);
+    });
   }
 
   async function done(answer, text) {
