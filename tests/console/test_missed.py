@@ -250,3 +250,16 @@ def test_a_button_that_is_pressed_twice_decides_once(console: Console, home: Pat
     expect(console.row(DOG)).to_have_count(0)
     assert len(held) == 1
     assert console.page.locator(".problem").count() == 0
+
+
+def test_an_address_that_is_followed_before_the_first_answer_is_opened(console: Console, home: Path) -> None:
+    held: list[Any] = []
+    console.page.route("**/do/missed/groups", lambda route: route.continue_() if held else held.append(route))
+    console.page.goto(f"{console.url}#/missed?request={DOG.replace(' ', '+')}")
+    eventually(lambda: console.page.title() and held, "the requests are asked for")
+    fish = f"feed the fish {SCRIPT}"
+    console.page.evaluate("(text) => { location.hash = `#/missed?request=${encodeURIComponent(text)}`; }", fish)
+    console.page.evaluate("new Promise((done) => setTimeout(done))")
+    held[0].continue_()
+    console.page.locator(".detail h2").get_by_text("feed the fish").wait_for()
+    assert console.page.locator("#notices p").count() == 0

@@ -127,6 +127,10 @@ export function make({ options, remember }) {
     const before = days.value;
     days.value = given("days", DAYS, "30", address);
     const request = address.get("request");
+    if (!isRead) {
+      options = address; // its request is opened once it is known what there is
+      return load();
+    }
     if (days.value !== before) return load(request);
     return request ? reach(request) : filter({ first: true });
   }
