@@ -45,7 +45,7 @@ export function make({ options, remember }) {
   const days = choice("Days", DAYS.map((number) => [number, `${number} days`]), given("days", DAYS, "30"), () => load());
   const count = h("span", { class: "count" });
   const says = h("div", {});
-  const proof = h("p", { role: "status" });
+  const proof = h("p", { role: "status", tabindex: "-1" });
   const download = (form, text) => h("button", { type: "button", title: "the requests of this state, to plan with", onclick: () => save(form) }, text);
   const element = h("div", { class: "stack" },
     h("div", { class: "tools" }, search, state, order, days, download("csv", "CSV"), download("jsonl", "JSON Lines"),
@@ -229,11 +229,12 @@ export function make({ options, remember }) {
 
   async function prove(query, tool) {
     const mine = ++proofs;
+    if (proof.contains(document.activeElement)) proof.focus(); // the button there goes
     fill(proof, h("span", { class: "muted" }, `Searching again: ${query} …`));
     try {
       const [shape, text] = placeInWords(await placeNow(query, tool.id, () => mine === proofs));
       if (mine !== proofs) return;
-      fill(proof, h("span", { class: `state ${shape}` }, `${query}: ${tool.title} is ${text}.`));
+      fill(proof, h("span", { class: `state ${shape}` }, `${query}: ${tool.title} is ${text}.`), shape !== "ok" && [" ", h("button", { type: "button", onclick: () => prove(query, tool) }, "Search again")]);
     } catch (error) {
       if (mine !== proofs) return;
       fill(proof);
