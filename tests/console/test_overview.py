@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -116,6 +117,30 @@ def test_the_range_stands_in_the_address_and_is_chosen_by_keys(overview: Console
     page.reload()
     page.get_by_role("button", name="30 days", pressed=True).wait_for()
     page.get_by_text("over 30 days").first.wait_for()
+
+
+def test_figures_have_the_range_that_they_are_of_until_the_new_ones_come(overview: Console) -> None:
+    page = overview.page
+    page.get_by_text("over 1 hour").first.wait_for()
+    held: list[Any] = []
+    page.route("**/do/overview/series", lambda route: held.append(route))  # noqa: PLW0108
+
+    def changed(route: Any) -> None:
+        answer = route.fetch().json()
+        answer["health"]["status"] = "unavailable"  # which shows when it was drawn
+        route.fulfill(json=answer)
+
+    page.route("**/do/overview/now", changed)
+    page.get_by_role("button", name="7 days").click()
+    page.locator("h1").click()
+    page.keyboard.press("r")
+    page.get_by_text("Searches are not answered.").wait_for()
+    eventually(lambda: page.title() and len(held) == 2, "the history is asked for twice")
+    assert page.get_by_text("over 1 hour").count() > 0
+    assert page.get_by_text("over 7 days").count() == 0
+    for route in held:
+        route.continue_()
+    page.get_by_text("over 7 days").first.wait_for()
 
 
 def test_what_comes_is_shown_and_the_focus_stays(opened: Callable[..., Console], recorded: Up) -> None:

@@ -101,9 +101,10 @@ export function make({ options, remember }) {
 
   async function history() {
     const mine = ++turn;
-    await part("The history cannot be read", "overview/series", { range_: range }, (found) => {
+    const asked = range;
+    await part("The history cannot be read", "overview/series", { range_: asked }, (found) => {
       if (mine !== turn) return;
-      state.history = found;
+      state.history = { ...found, range: asked };
       draw();
     });
   }
@@ -135,7 +136,7 @@ export function make({ options, remember }) {
     }
     if (!now) return;
     cards(waiting, waitingOf(now));
-    cards(figures, figuresOf(now, found?.series ?? null, RANGES[range]));
+    cards(figures, figuresOf(now, found?.series ?? null, RANGES[found?.range]));
   }
 
   function drawCatalogue(counts) {
