@@ -119,6 +119,12 @@ def test_the_range_stands_in_the_address_and_is_chosen_by_keys(overview: Console
     page.get_by_text("over 30 days").first.wait_for()
 
 
+def test_an_address_without_a_range_leads_to_the_default_one(overview: Console) -> None:
+    overview.page.evaluate("location.hash = '#/overview'")
+    overview.page.get_by_role("button", name="24 hours", pressed=True).wait_for()
+    overview.page.get_by_text("over 24 hours").first.wait_for()
+
+
 def test_figures_have_the_range_that_they_are_of_until_the_new_ones_come(overview: Console) -> None:
     page = overview.page
     page.get_by_text("over 1 hour").first.wait_for()

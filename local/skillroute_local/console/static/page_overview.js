@@ -32,8 +32,10 @@ const CHARTS = [
     line("dead", "given up", "--bad", DOTTED)],
 ].map(([title, format, ...lines]) => ({ title, format, lines }));
 
+const rangeOf = (address) => (Object.hasOwn(RANGES, address.get("range")) ? address.get("range") : "24h");
+
 export function make({ options, remember }) {
-  let range = options.get("range") in RANGES ? options.get("range") : "24h";
+  let range = rangeOf(options);
   let state = { now: null, history: null };
   let round = 0;
   let turn = 0; // of the range that is read: an answer to another one is of no use
@@ -180,8 +182,8 @@ export function make({ options, remember }) {
       if (!last) for (const chart of charts) chart.destroy();
     },
     options: (given) => {
-      const wanted = given.get("range");
-      if (wanted in RANGES && wanted !== range) choose(wanted);
+      const wanted = rangeOf(given);
+      if (wanted !== range) choose(wanted);
     },
     keys: {
       r: { says: "read everything again", run: readAll },
