@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.console.conftest import NARROW, Console, grave
-from tests.e2e.processes import HASHING, Processes, Up
+from tests.e2e.processes import HASHING, Processes, Up, eventually
 from tests.integration.rows import connected
 from tests.temporary import temporary_directory
 
@@ -232,3 +232,18 @@ def test_a_narrow_window_cuts_nothing(failed: Console, axe: str) -> None:
     )
     assert wide == []
     assert grave(failed, axe) == []
+
+
+def test_what_fails_after_the_page_was_left_is_no_problem_of_the_next_one(console: Console) -> None:
+    page = console.page
+    held: list[Any] = []
+    page.route("**/do/health/system", lambda route: held.append(route))  # noqa: PLW0108
+    page.goto(f"{console.url}#/health")
+    eventually(lambda: page.title() and held, "it is asked for")
+    page.evaluate("location.hash = '#/log'")
+    page.get_by_role("heading", level=1, name="Log").wait_for()
+    with page.expect_response("**/do/health/system") as answer:
+        held[0].fulfill(status=503, json={"detail": "it is away"})
+    answer.value.finished()
+    page.evaluate("new Promise((done) => setTimeout(done))")
+    assert page.locator(".problem").count() == 0

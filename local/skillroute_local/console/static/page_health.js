@@ -32,6 +32,7 @@ export function make({ options }) {
   const nothing = h("p", {});
   const found = { state: null, queues: null, system: null }; // what is wrong, by the part of it that was read
   const failed = new Set();
+  let visit = 0; // what is answered after the page was left is of no use, and no problem of the next page
   let timer = null;
   let round = 0;
   let health = null;
@@ -49,11 +50,14 @@ export function make({ options }) {
 
   /** Read one part; while it fails the others go on, and the error stands there once. */
   async function part(what, read) {
+    const mine = visit;
     try {
       await read();
+      if (mine !== visit) return;
       failed.delete(what);
       solved(what);
     } catch (error) {
+      if (mine !== visit) return;
       if (!failed.has(what)) showProblem(error, what, readAll);
       failed.add(what);
       sayNotRead(top, error);
@@ -62,12 +66,14 @@ export function make({ options }) {
 
   async function load() {
     clearTimeout(timer);
+    const mine = visit;
     await Promise.all([
       part("Health cannot be read", async () => { health = await act("health/state"); drawState(); }),
       part("The queues cannot be read", () => (round === 0 ? work.load() : work.refresh())),
       round % SYSTEM_EACH === 0 && part("Models, versions and disks cannot be read", async () => { system = await act("health/system"); drawMachine(); }),
       round % SYSTEM_EACH === 0 && part("Changed definitions cannot be counted", countChanged),
     ]);
+    if (mine !== visit) return;
     round += 1;
     if (wanted) reach(wanted);
     clearTimeout(timer);
@@ -173,6 +179,7 @@ export function make({ options }) {
   }
 
   async function verify() {
+    const mine = visit;
     button.disabled = true;
     fill(checked, h("p", { class: "muted" }, "Checking …"));
     try {
@@ -183,7 +190,7 @@ export function make({ options }) {
         answer.findings.slice(0, 200).map((one) => [one.rule.replaceAll("_", " "), one.subject, one.detail, words(one.help)])));
     } catch (error) {
       fill(checked);
-      showProblem(error, "The check failed", verify);
+      if (mine === visit) showProblem(error, "The check failed", verify);
     }
     button.disabled = false;
   }
@@ -204,7 +211,7 @@ export function make({ options }) {
   return {
     element,
     enter: () => { document.addEventListener("visibilitychange", onShown); readAll(); },
-    leave: () => { clearTimeout(timer); document.removeEventListener("visibilitychange", onShown); },
+    leave: () => { visit += 1; clearTimeout(timer); document.removeEventListener("visibilitychange", onShown); },
     options: (given) => { if (given.get("at")) reach(given.get("at")); },
     keys: { v: { says: "check stored data", run: verify }, r: { says: "read everything again", isOnce: true, run: readAll }, ...work.keys },
   };

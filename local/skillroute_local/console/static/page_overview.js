@@ -39,6 +39,7 @@ export function make({ options, remember }) {
   let state = { now: null, history: null };
   let round = 0;
   let turn = 0; // of the range that is read: an answer to another one is of no use
+  let visit = 0; // what is answered after the page was left is of no use, and no problem of the next page
   let timer = null;
   const failed = new Set();
   const status = h("p", { role: "status" });
@@ -62,12 +63,15 @@ export function make({ options, remember }) {
 
   /** Read one part of the page; while it fails the other parts go on, and the error stands there once. */
   async function part(what, name, fields, show) {
+    const mine = visit;
     try {
       const answer = await act(name, fields);
+      if (mine !== visit) return;
       failed.delete(what);
       solved(what);
       show(answer);
     } catch (error) {
+      if (mine !== visit) return;
       if (!failed.has(what)) showProblem(error, what, readAll);
       failed.add(what);
       const place = { "overview/now": status, "overview/latest": latest }[name];
@@ -77,6 +81,7 @@ export function make({ options, remember }) {
 
   async function load() {
     clearTimeout(timer);
+    const mine = visit;
     await Promise.all([
       part("The present state cannot be read", "overview/now", {}, (now) => {
         state.now = now;
@@ -86,7 +91,7 @@ export function make({ options, remember }) {
       part("The last changes cannot be read", "overview/latest", {}, drawLatest),
       round++ % CATALOGUE_EACH === 0 && part("The catalogue cannot be counted", "overview/catalogue", {}, drawCatalogue),
     ]);
-    again();
+    if (mine === visit) again();
   }
 
   function again() {
@@ -177,6 +182,7 @@ export function make({ options, remember }) {
     element,
     enter: () => { document.addEventListener("visibilitychange", onShown); readAll(); },
     leave: ({ last = false } = {}) => {
+      visit += 1;
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", onShown);
       if (!last) for (const chart of charts) chart.destroy();
