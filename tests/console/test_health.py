@@ -56,6 +56,7 @@ def failed(opened: Callable[..., Console], shed: Up) -> Console:
     console = opened(shed)
     console.open("health?at=failed")
     console.page.get_by_role("button", name="Try these 10 again").wait_for()
+    console.page.locator("#health-failed-title:focus").wait_for()  # all is read: nothing takes the focus any more
     return console
 
 
@@ -247,3 +248,31 @@ def test_what_fails_after_the_page_was_left_is_no_problem_of_the_next_one(consol
     answer.value.finished()
     page.evaluate("new Promise((done) => setTimeout(done))")
     assert page.locator(".problem").count() == 0
+
+
+def hold_system(console: Console, place: str) -> Any:
+    """Open a place of the page, and return the request for models, versions and disks, which waits."""
+    held: list[Any] = []
+    console.page.route("**/do/health/system", lambda route: held.append(route))  # noqa: PLW0108
+    console.page.goto(f"{console.url}#/{place}")
+    console.page.get_by_role("table", name="Queues").wait_for()
+    return eventually(lambda: console.page.title() and held, "the machine is asked for")[0]
+
+
+def test_a_place_that_is_not_read_yet_is_gone_to_when_it_is(console: Console) -> None:
+    system = hold_system(console, "health")
+    console.page.evaluate("location.hash = '#/health?at=disk'")
+    console.page.evaluate("new Promise((done) => setTimeout(done))")
+    system.continue_()
+    console.page.locator("#health-disk-title:focus").wait_for()
+
+
+def test_an_answer_does_not_take_the_focus_that_was_moved(console: Console) -> None:
+    system = hold_system(console, "health?at=queues")
+    console.page.keyboard.press("/")
+    button = console.page.get_by_role("button", name="Check stored data")
+    console.page.locator("button:focus").wait_for()
+    system.continue_()
+    console.page.locator("#health-migrations").get_by_text("up to date").wait_for()
+    console.page.evaluate("new Promise((done) => setTimeout(done))")
+    assert button.evaluate("button => button === document.activeElement")

@@ -37,7 +37,8 @@ export function make({ options }) {
   let round = 0;
   let health = null;
   let system = null;
-  let wanted = options.get("at");
+  let isRead = false;
+  let wanted = null; // { name, focused } of the section that the address names, until it was gone to
   const button = h("button", { type: "button", "data-first": true, onclick: verify }, "Check stored data ", h("kbd", { "aria-hidden": "true" }, "v"));
   const checked = h("div", {});
   fill(places.check, h("p", { class: "actions" }, button), checked);
@@ -75,7 +76,8 @@ export function make({ options }) {
     ]);
     if (mine !== visit) return;
     round += 1;
-    if (wanted) reach(wanted);
+    isRead = true;
+    reach();
     clearTimeout(timer);
     if (element.isConnected && !document.hidden) timer = setTimeout(load, EVERY_MS);
   }
@@ -195,15 +197,24 @@ export function make({ options }) {
     button.disabled = false;
   }
 
-  /** Scroll to a section and focus it, once what stands above it is there. */
-  function reach(name) {
-    wanted = null;
-    if (!Object.hasOwn(SECTIONS, name)) return;
+  function want(name) {
+    wanted = Object.hasOwn(SECTIONS, name) ? { name, focused: document.activeElement } : null;
+  }
+
+  /** Scroll to the section that is wanted and focus it; again once all is read, as what stands above it comes late. */
+  function reach() {
+    if (!wanted || (!isRead && sectionOf(wanted.name).hidden)) return;
+    const { name, focused } = wanted;
+    const isMoved = ![focused, document.body].includes(document.activeElement); // the person went on meanwhile
+    if (isRead || isMoved) wanted = null;
+    if (isMoved) return;
     const section = sectionOf(sectionOf(name).hidden ? "queues" : name); // there it says what is missing
     section.scrollIntoView({ block: "start" });
     section.querySelector("h2").focus({ preventScroll: true });
+    if (wanted) wanted.focused = document.activeElement;
   }
 
+  want(options.get("at"));
   const onShown = () => {
     if (document.hidden) clearTimeout(timer);
     else if (element.isConnected) load();
@@ -212,7 +223,7 @@ export function make({ options }) {
     element,
     enter: () => { document.addEventListener("visibilitychange", onShown); readAll(); },
     leave: () => { visit += 1; clearTimeout(timer); document.removeEventListener("visibilitychange", onShown); },
-    options: (given) => { if (given.get("at")) reach(given.get("at")); },
+    options: (given) => { want(given.get("at")); reach(); },
     keys: { v: { says: "check stored data", run: verify }, r: { says: "read everything again", isOnce: true, run: readAll }, ...work.keys },
   };
 }
