@@ -292,3 +292,16 @@ def test_an_empty_map_says_the_first_step(console: Console, axe: str) -> None:
     console.page.get_by_text("There is no tool with a vector yet.").wait_for()
     console.page.get_by_text("skillroute import").wait_for()
     assert grave(console, axe) == []
+
+
+def test_an_address_that_is_followed_while_points_are_placed_is_shown(console: Console, ranch: dict[str, int]) -> None:
+    held: list[Any] = []
+    console.page.route("**/do/map/points", lambda route: held.append(route))  # noqa: PLW0108
+    console.page.goto(f"{console.url}#/map?skill=riding")
+    eventually(lambda: console.page.title() and held, "the points are asked for")
+    console.page.evaluate("location.hash = '#/map?skill=roping'")
+    console.page.evaluate("new Promise((done) => setTimeout(done))")
+    held[0].fallback()
+    console.page.get_by_text("of 4 tools").wait_for()
+    assert console.page.get_by_label("Skill", exact=True).input_value() == "roping"
+    assert console.page.url.endswith("#/map?skill=roping")

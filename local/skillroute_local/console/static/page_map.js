@@ -246,6 +246,7 @@ export function make({ options, remember }) {
     const gives = more.get("give");
     bare.checked = more.get("only") === BARE || more.get("skill") === "-";
     if (kept?.tools) drawSkills(more.get("skill") ?? "");
+    else first = more; // for when the points are placed
     query.value = more.get("q") ?? "";
     if (gives) panel.name(gives);
     if (query.value !== (found?.text ?? "")) highlight(); else filter();
