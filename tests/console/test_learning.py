@@ -80,12 +80,46 @@ def test_the_state_that_was_asked_for_last_is_shown_whatever_is_answered_last(co
     console.page.get_by_role("heading", name=" has learned").wait_for()
     held: list[Any] = []
     console.page.route("**/do/learning/requests", lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
-    console.page.get_by_role("button", name="Show what state 1 has learned").click()
-    console.page.get_by_role("button", name="Show what state 2 has learned").click()
+    for number in (2, 1):  # the one that is live, which is shown at first, is to come last
+        console.page.get_by_role("button", name=f"Show what state {number} has learned").click()
     eventually(lambda: console.page.wait_for_timeout(20) or len(held) == 2, "both are asked for")
-    for at in (1, 0):  # the first one comes last
-        with console.page.expect_response("**/do/learning/requests"):
-            held[at].continue_()
-    heading = console.page.get_by_role("heading", name=" has learned")
-    assert heading.inner_text() == "What state 2 has learned"
+    for route in reversed(held):
+        with console.page.expect_response("**/do/learning/requests") as answer:
+            route.continue_()
+        answer.value.finished()
+    console.page.get_by_role("heading", name="What state 1 has learned").wait_for()
+    console.page.evaluate("new Promise((done) => setTimeout(done))")
+    assert console.page.get_by_role("heading", name=" has learned").inner_text() == "What state 1 has learned"
     assert console.complaints == []
+
+
+def test_judged_requests_come_though_a_state_is_switched_before(console: Console) -> None:
+    page = console.page
+    held: list[Any] = []
+    page.route("**/do/learning/judged", lambda route: held.append(route))  # noqa: PLW0108
+    with page.expect_response("**/do/learning/status") as read:
+        page.goto(f"{console.url}#/learning")
+    page.route("**/do/learning/switch", lambda route: route.fulfill(json=read.value.json()))  # nothing is switched
+    page.get_by_role("button", name="Use this one: state 1").click()
+    page.get_by_text("Searches go by state 2 within 15 seconds.").wait_for()
+    eventually(lambda: page.title() and held, "judged requests are asked for")
+    held[0].continue_()
+    page.get_by_role("heading", name="Judged requests from use").wait_for()
+
+
+def test_a_request_that_is_decided_on_twice_takes_no_other_one_away(console: Console) -> None:
+    page = console.page
+    rows = [{"query": query, "needs": [["shed/oil_hinges"]], "searches": 1} for query in ("oil it", "grease it")]
+    page.route("**/do/learning/judged", lambda route: route.fulfill(json={"rows": rows, "name": "requests.jsonl"}))
+    held: list[Any] = []
+    for action in ("accept", "reject"):
+        page.route(f"**/do/learning/{action}", lambda route: held.append(route))  # noqa: PLW0108
+    console.open("learning")
+    page.get_by_role("button", name="Accept oil it").click()
+    page.get_by_role("button", name="Reject oil it").click()
+    eventually(lambda: page.title() and len(held) == 2, "both are sent")
+    for route in held:
+        route.fulfill(json={"name": "requests.jsonl"})
+    page.get_by_text("Rejected.").wait_for()
+    page.get_by_role("button", name="Accept oil it").wait_for(state="detached")
+    page.get_by_role("button", name="Accept grease it").wait_for()

@@ -25,25 +25,28 @@ export function make() {
   let visit = 0; // what is learned for another caller, or after the page was left, is not shown here
   let looked = null; // the state whose words are asked for
   let turn = 0; // of what is read: an answer that comes late is of no use
+  let switched = 0; // what was asked of the states before one was switched is older, and nothing else is
+  let waiting = { rows: [], name: "" }; // the judged requests that are shown
 
   async function load() {
     const mine = ++turn;
+    const before = switched;
     await Promise.all([
-      read(mine, "learning/status", {}, "What was learned cannot be read", (found) => {
+      read(() => mine === turn && before === switched, "learning/status", {}, "What was learned cannot be read", (found) => {
         learning.hidden = !found.can_learn;
         drawState(found);
       }, state),
-      read(mine, "learning/judged", {}, "Judged requests cannot be read", drawJudged, judged)]);
+      read(() => mine === turn, "learning/judged", {}, "Judged requests cannot be read", drawJudged, judged)]);
   }
 
-  async function read(mine, name, fields, what, draw, place) {
+  async function read(isMeant, name, fields, what, draw, place) {
     try {
       const answer = await act(name, fields);
-      if (mine !== turn) return;
+      if (!isMeant()) return;
       solved(what);
       draw(answer);
     } catch (error) {
-      if (mine !== turn) return;
+      if (!isMeant()) return;
       sayNotRead(place, error, h("h2", {}, what));
       showProblem(error, what, load);
     }
@@ -102,7 +105,7 @@ export function make() {
     const button = h("button", { type: "button",
       onclick: () => change(button, "learning/go_on", {}, "It does not go on by itself", (found) => {
         say("What is measured to find better goes live by itself again.");
-        turn += 1;
+        switched += 1;
         drawState(found);
       }) }, "Let it go on by itself");
     return button;
@@ -120,7 +123,7 @@ export function make() {
     const use = h("button", { type: "button", "aria-label": one.is_live ? `Switch off state ${one.id}` : `Use this one: state ${one.id}`,
       onclick: () => change(use, "learning/switch", { state_id: one.is_live ? null : one.id }, "It was not switched", (found) => {
         say(found.live ? `Searches go by state ${found.live.id} within 15 seconds.` : "Searches go by nothing that was learned within 15 seconds.");
-        turn += 1; // what was asked for before is older
+        switched += 1;
         drawState(found);
       }) }, one.is_live ? "Switch off" : "Use this one");
     const look = h("button", { type: "button", "aria-label": `Show what state ${one.id} has learned`, onclick: () => showLearned(one) }, "Show");
@@ -130,9 +133,9 @@ export function make() {
 
   async function showLearned(one) {
     looked = one; // another one may be asked for before this is answered
-    await read(turn, "learning/requests", { state_id: one.id }, `What state ${one.id} has learned cannot be read`, (rows) => {
-      if (looked === one) drawLearned(one, rows);
-    }, learned);
+    const [mine, before] = [turn, switched];
+    await read(() => mine === turn && before === switched && looked === one, "learning/requests", { state_id: one.id },
+      `What state ${one.id} has learned cannot be read`, (rows) => drawLearned(one, rows), learned);
   }
 
   function drawLearned(one, rows) {
@@ -165,20 +168,23 @@ export function make() {
   }
 
   function drawJudged({ rows, name }) {
+    waiting = { rows, name };
     fill(judged, h("h2", {}, "Judged requests from use"),
       h("p", { class: "muted" }, "What was called was not always right. Accepted requests go into ", h("code", {}, name), ", which evaluations read; rejected ones are not shown again, unless use judges otherwise."),
       rows.length === 0 ? h("p", { class: "muted" }, "None is waiting to be looked at.")
-        : table("Judged requests from use", ["Request", "Right tools", "Searches", ""], rows.map((row) => judgedRow(row, rows, name))));
+        : table("Judged requests from use", ["Request", "Right tools", "Searches", ""], rows.map((row) => judgedRow(row, name))));
   }
 
-  function judgedRow(row, rows, name) {
+  function judgedRow(row, name) {
     const right = row.needs.flat();
     const decide = (action, says, done) => {
       const button = h("button", { type: "button", "aria-label": `${says} ${row.query}`, onclick: () =>
         change(button, `learning/${action}`, { query: row.query, needs: row.needs }, "It was not decided", () => {
           say(done);
-          const at = rows.indexOf(row);
-          rows.splice(at, 1);
+          // They may have been read anew meanwhile, and this one decided on by its other button.
+          const at = waiting.rows.findIndex(({ query }) => query === row.query);
+          if (at < 0) return;
+          const rows = waiting.rows.filter(({ query }) => query !== row.query);
           drawJudged({ rows, name });
           // Who works through the list by keys goes on at the next one.
           judged.querySelectorAll(`button[data-action=${action}]`)[Math.min(at, rows.length - 1)]?.focus();
