@@ -242,7 +242,7 @@ def test_what_fails_after_the_page_was_left_is_no_problem_of_the_next_one(consol
     page.goto(f"{console.url}#/health")
     eventually(lambda: page.title() and held, "it is asked for")
     page.evaluate("location.hash = '#/log'")
-    page.get_by_role("heading", level=1, name="Log").wait_for()
+    page.get_by_role("heading", level=1, name="Log", exact=True).wait_for()
     with page.expect_response("**/do/health/system") as answer:
         held[0].fulfill(status=503, json={"detail": "it is away"})
     answer.value.finished()

@@ -223,7 +223,7 @@ def test_what_fails_after_the_page_was_left_is_no_problem_of_the_next_one(consol
     page.goto(f"{console.url}#/overview")
     eventually(lambda: page.title() and held, "it is asked for")
     page.evaluate("location.hash = '#/log'")
-    page.get_by_role("heading", level=1, name="Log").wait_for()
+    page.get_by_role("heading", level=1, name="Log", exact=True).wait_for()
     with page.expect_response("**/do/overview/latest") as answer:
         held[0].fulfill(status=503, json={"detail": "it is away"})
     answer.value.finished()

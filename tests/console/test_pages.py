@@ -277,10 +277,10 @@ def test_what_fails_for_a_page_that_was_left_is_not_shown_on_the_next_one(
     late = asked(0)
     console.page.keyboard.press("Escape")
     console.page.keyboard.type("gt")
-    console.page.get_by_role("heading", level=1, name="Log").wait_for()
+    console.page.get_by_role("heading", level=1, name="Log", exact=True).wait_for()
     with console.page.expect_response(f"**/do/{action}"):
         fail(late)
-    console.page.evaluate("new Promise((done) => setTimeout(done, 100))")
+    console.page.evaluate("fetch(location.pathname).then((answer) => answer.text())")  # by then the page has read it
     assert console.page.locator("#errors .problem").all_inner_texts() == []
 
 
@@ -298,7 +298,7 @@ def test_what_fails_for_an_item_that_is_not_open_any_more_is_not_shown(console: 
     console.page.locator(".detail").get_by_text("Reading …").wait_for(state="detached")
     with console.page.expect_response(f"**/do/{action}"):
         fail(late)
-    console.page.evaluate("new Promise((done) => setTimeout(done, 100))")
+    console.page.evaluate("fetch(location.pathname).then((answer) => answer.text())")  # by then the page has read it
     assert console.page.locator("#errors .problem").all_inner_texts() == []
 
 
