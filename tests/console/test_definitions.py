@@ -85,13 +85,17 @@ def test_the_difference_is_approved_and_rejected_by_keys(console: Console) -> No
 def test_a_key_that_is_held_approves_one(console: Console) -> None:
     change(console.server, "first", "second", "third", of="organ")
     console.open("changes")
+    sent: list[str] = []
+    console.page.on("request", lambda request: sent.append(request.url))
     article(console, "organ/first").focus()
     console.page.keyboard.down("a")
     console.page.get_by_role("status").get_by_text("organ/first").wait_for()
     for _ in range(3):  # of a key that is down, each is a repetition
         console.page.keyboard.down("a")
     console.page.keyboard.up("a")
-    console.page.wait_for_load_state("networkidle")
+    with console.page.expect_response("**/do/changes/listed"):  # asked for after what the keys have sent
+        console.page.keyboard.press("r")
+    assert len([url for url in sent if url.endswith("/do/changes/decide")]) == 1
     assert waiting(console.server, "organ").keys() == {"second", "third"}
 
 
