@@ -122,6 +122,28 @@ def test_the_focus_stays_where_one_went_while_a_decision_was_sent(console: Conso
     assert waiting(console.server, "piano").keys() == {"second"}
 
 
+def test_more_that_comes_late_takes_no_focus_from_another_item(console: Console) -> None:
+    change(console.server, "first", "second", of="harp")
+
+    def one_more(route: Any) -> None:
+        answer = route.fetch()
+        found = answer.json()
+        route.fulfill(response=answer, json=found | {"total": found["total"] + 1})
+
+    console.page.route("**/do/changes/listed", one_more, times=1)
+    console.open("changes")
+    held: list[Any] = []
+    console.page.route("**/do/changes/listed", lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
+    console.page.get_by_role("button", name="Show more").click()
+    eventually(lambda: console.page.title() and held, "more is asked for")
+    article(console, "harp/first").focus()
+    row = waiting(console.server, "harp")["second"]
+    rows = [row | {"id": 10**9, "name": "third", "differences": []}]
+    held[0].fulfill(json={"rows": rows, "total": len(console.page.locator("article").all()) + 1})
+    article(console, "harp/third").wait_for()
+    assert console.page.evaluate("document.activeElement.getAttribute('aria-label')") == "harp/first"
+
+
 def test_several_are_decided_on_when_that_is_confirmed(console: Console) -> None:
     change(console.server, "open", "close", "keep", of="drawer")
     console.open("changes")
