@@ -85,13 +85,17 @@ def test_the_difference_is_approved_and_rejected_by_keys(console: Console) -> No
 def test_a_key_that_is_held_approves_one(console: Console) -> None:
     change(console.server, "first", "second", "third", of="organ")
     console.open("changes")
+    sent: list[str] = []
+    console.page.on("request", lambda request: sent.append(request.url))
     article(console, "organ/first").focus()
     console.page.keyboard.down("a")
     console.page.get_by_role("status").get_by_text("organ/first").wait_for()
     for _ in range(3):  # of a key that is down, each is a repetition
         console.page.keyboard.down("a")
     console.page.keyboard.up("a")
-    console.page.wait_for_load_state("networkidle")
+    with console.page.expect_response("**/do/changes/listed"):  # asked for after what the keys have sent
+        console.page.keyboard.press("r")
+    assert len([url for url in sent if url.endswith("/do/changes/decide")]) == 1
     assert waiting(console.server, "organ").keys() == {"second", "third"}
 
 
@@ -116,6 +120,28 @@ def test_the_focus_stays_where_one_went_while_a_decision_was_sent(console: Conso
     console.page.keyboard.type("heal")
     assert console.page.get_by_role("combobox", name="Page, tool").input_value() == "heal"
     assert waiting(console.server, "piano").keys() == {"second"}
+
+
+def test_more_that_comes_late_takes_no_focus_from_another_item(console: Console) -> None:
+    change(console.server, "first", "second", of="harp")
+
+    def one_more(route: Any) -> None:
+        answer = route.fetch()
+        found = answer.json()
+        route.fulfill(response=answer, json=found | {"total": found["total"] + 1})
+
+    console.page.route("**/do/changes/listed", one_more, times=1)
+    console.open("changes")
+    held: list[Any] = []
+    console.page.route("**/do/changes/listed", lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
+    console.page.get_by_role("button", name="Show more").click()
+    eventually(lambda: console.page.title() and held, "more is asked for")
+    article(console, "harp/first").focus()
+    row = waiting(console.server, "harp")["second"]
+    rows = [row | {"id": 10**9, "name": "third", "differences": []}]
+    held[0].fulfill(json={"rows": rows, "total": len(console.page.locator("article").all()) + 1})
+    article(console, "harp/third").wait_for()
+    assert console.page.evaluate("document.activeElement.getAttribute('aria-label')") == "harp/first"
 
 
 def test_several_are_decided_on_when_that_is_confirmed(console: Console) -> None:

@@ -155,6 +155,23 @@ def test_who_types_on_while_a_finding_is_mended_goes_on_typing(console: Console)
     assert console.page.get_by_text("Dismissed:").count() == 0
 
 
+def test_an_editor_that_comes_late_takes_no_focus_from_another_field(console: Console) -> None:
+    console.server.put({"server": "late", "name": "carve_duck", "description": ""})
+    pane = _examined(console, "late", "description_empty")
+    text = pane.get_by_label("Description of carve_duck")
+    text.evaluate("field => { field.dataset.isOld = true; }")
+    held: list[Any] = []
+    console.page.route("**/do/doctor/tool", lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
+    pane.get_by_role("button", name="Edit late/carve_duck").click()
+    eventually(lambda: console.page.title() and held, "the tool is read")
+    pane.get_by_label("Reason", exact=True).fill("It is a duc")
+    held[0].continue_()
+    pane.locator("textarea[data-is-old]").wait_for(state="detached")
+    console.page.keyboard.type("x")  # which dismisses the finding where no field has the focus
+    assert pane.get_by_label("Reason", exact=True).input_value() == "It is a ducx"
+    assert console.page.get_by_text("Dismissed:").count() == 0
+
+
 def test_near_duplicates_stand_side_by_side_and_one_is_switched_off(console: Console, axe: str) -> None:
     words = "Press dried wild flowers between the pages of a heavy book for several weeks."
     console.server.put(*({"server": name, "name": "press_flowers", "description": words} for name in ("herb", "flora")))

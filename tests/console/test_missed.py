@@ -179,6 +179,28 @@ def test_a_decision_of_another_tab_is_shown(console: Console, home: Path) -> Non
     console.row(DOG).wait_for()
 
 
+def test_what_is_typed_stays_though_another_tab_decides_on_the_request(console: Console, home: Path) -> None:
+    pane = opened(console)
+    other = Console(console.page.context.new_page(), console.url, console.server)
+    opened(other)
+    held: list[Any] = []
+    console.page.route("**/do/catalogue/tools", lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
+    console.page.keyboard.press("f")
+    console.page.keyboard.type("no_such_tool")
+    console.page.keyboard.press("Enter")
+    eventually(lambda: console.page.title() and held, "whether there is one is asked for")
+    other.page.keyboard.press("x")
+    pane.get_by_text("Not a request, decided").wait_for()
+    assert console.page.evaluate("document.activeElement.value") == "no_such_tool"
+    assert pane.locator("h2").inner_text() == DOG
+    held[0].continue_()
+    # What is wrong with it stands below the field that took the place of the one it was typed in.
+    pane.get_by_text("There is no tool no_such_tool").wait_for()
+    console.page.keyboard.type("m")
+    assert console.page.evaluate("document.activeElement.value") == "no_such_toolm"
+    assert [line["decision"] for line in lines_of(home / "requests.missed.jsonl")] == ["dismissed"]
+
+
 def test_what_was_decided_elsewhere_is_not_written_over(console: Console, home: Path) -> None:
     opened(console)
     group = {"query": DOG, "wordings": [DOG]}

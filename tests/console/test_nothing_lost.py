@@ -103,6 +103,13 @@ def test_a_click_counts_though_the_rows_are_drawn_anew_under_it(console: Console
     console.page.evaluate("document.dispatchEvent(new CustomEvent('drafts'))")  # as whatever is typed does
     console.page.mouse.up()
     heading(console, "Typing Two")
+    # On a tick it selects, as it does else.
+    console.row("Typing One").locator(".tick").hover()
+    console.page.mouse.down()
+    console.page.evaluate("document.dispatchEvent(new CustomEvent('drafts'))")
+    console.page.mouse.up()
+    console.page.get_by_text("1 skill selected").wait_for()
+    heading(console, "Typing Two")
 
 
 def test_a_new_skill_that_is_left_is_there_when_it_is_made_again(console: Console) -> None:

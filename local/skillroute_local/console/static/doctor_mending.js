@@ -111,10 +111,10 @@ export function mending(finding, mends, changed) {
         h("code", {}, "skillroute import"), " with the folder again.")];
   }
 
-  /** Show an editor; the focus goes to it only from where it came of itself, or from what is gone. */
+  /** Show an editor; the focus goes to it only from the button that opens it, or from what is gone. */
   function open(byHand, ...children) {
     const had = document.activeElement;
-    const isFree = byHand || had === document.body || panel.contains(had);
+    const isFree = had === document.body || panel.contains(had) || (byHand && rows.contains(had));
     if (!fillForm(panel, ...children) && isFree && !panel.contains(document.activeElement)) panel.focus();
   }
 

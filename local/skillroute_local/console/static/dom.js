@@ -58,9 +58,10 @@ export function refuse(control, why) {
 }
 
 /** Return the control that has taken the place of one that was drawn anew meanwhile, with the same text in it. */
-function nowShown(control) {
-  if (control.isConnected || !control.dataset.draft) return control;
-  const same = document.querySelector(`[data-draft="${CSS.escape(control.dataset.draft)}"]`);
+export function nowShown(control) {
+  const name = nameOf(control);
+  if (control.isConnected || !name) return control;
+  const same = document.querySelector(["draft", "typed"].map((kind) => `[data-${kind}="${CSS.escape(name)}"]`).join());
   return same?.value === control.value ? same : control;
 }
 

@@ -48,8 +48,9 @@ export function make() {
       if (mine !== turn) return;
       const known = new Set(rows.map(({ id }) => id));
       const fresh = found.rows.filter(({ id }) => !known.has(id));
+      const here = inFocus()?.id; // where the person has gone on to meanwhile
       take([...rows, ...fresh], found.total);
-      if (fresh.length) focusOn(fresh[0].id);
+      if (fresh.length && isFree()) focusOn(here ?? fresh[0].id);
     } catch (error) {
       button.disabled = false;
       if (mine === turn) showProblem(error, "More cannot be read", () => more(button));
@@ -158,8 +159,7 @@ export function make() {
       wanted.forEach(({ id }) => chosen.delete(id));
       take(rows.filter(({ id }) => !gone.has(id)), total - gone.size);
       if (again.length || (rows.length === 0 && total > 0)) await load({ keep: true });
-      const isFree = document.activeElement === document.body || element.contains(document.activeElement);
-      if (element.isConnected && isFree) focusOn(rows.some(({ id }) => id === here) ? here : rows[Math.min(at, rows.length - 1)]?.id);
+      if (element.isConnected && isFree()) focusOn(rows.some(({ id }) => id === here) ? here : rows[Math.min(at, rows.length - 1)]?.id);
     } catch (error) {
       showProblem(error, `${wanted.length === 1 ? nameOf(wanted[0]) : plural(wanted.length, "changed definition")}: not decided`, () => decide(decision, wanted));
     } finally {
@@ -182,6 +182,9 @@ export function make() {
 
   const articles = () => [...shown.querySelectorAll("article")];
   const inFocus = () => rows.find(({ id }) => String(id) === document.activeElement?.closest?.("article")?.dataset.id);
+
+  /** Whether the focus is not in a dialog or a field out of the page. */
+  const isFree = () => document.activeElement === document.body || element.contains(document.activeElement);
 
   function focusOn(id) {
     const article = articles().find(({ dataset }) => dataset.id === String(id));

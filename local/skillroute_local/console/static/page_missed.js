@@ -106,7 +106,10 @@ export function make({ options, remember }) {
   function filter(how) {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const text = (row) => [...row.asked.map(({ query }) => query), ...row.tools.map(({ server, name }) => `${server ?? ""}/${name}`), row.decision?.tool?.title ?? ""].join(" ").toLowerCase();
-    const rows = found.rows.filter((row) => (state.value === "all" || row.state === state.value) && words.every((word) => text(row).includes(word)));
+    // Where a tool is typed, the request stays open though another tab has decided it: the next letters are not for the next one.
+    const isTyping = split.detail.contains(document.activeElement) && Boolean(document.activeElement.value);
+    const rows = found.rows.filter((row) => (isTyping && list.shows(keyOf(row)))
+      || ((state.value === "all" || row.state === state.value) && words.every((word) => text(row).includes(word))));
     rows.sort(order.value === "latest" ? (a, b) => (b.last_at ?? "").localeCompare(a.last_at ?? "") : (a, b) => b.searches - a.searches);
     const wanted = isRead ? options.get("request") : null;
     if (isRead) options.delete("request");

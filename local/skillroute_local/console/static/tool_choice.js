@@ -1,6 +1,6 @@
 // The tools that there are, by the names that judged requests call them, for fields that name one.
 import { act } from "./calls.js";
-import { fill, h, refuse } from "./dom.js";
+import { fill, h, nowShown, refuse } from "./dom.js";
 import { showProblem } from "./notices.js";
 
 const GOOD_FOR_MS = 60000;
@@ -70,7 +70,7 @@ export function toolInput(label, chosen, { placeholder = "server/tool", ...prope
     try {
       const { title, why } = match(text, await tools());
       if (why) return refuse(input, why);
-      input.value = "";
+      nowShown(input).value = "";
       return chosen(title);
     } catch (error) {
       return showProblem(error, `Whether there is a tool ${text} cannot be read`, add);
