@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.console.planted import plant, put_catalogues
-from tests.e2e.processes import HASHING, Processes, Up
+from tests.e2e.processes import HASHING, Processes, Up, eventually
 from tests.temporary import temporary_directory
 
 if TYPE_CHECKING:
@@ -61,6 +61,21 @@ class Console:
         # A page that is open already follows the address by then; a document that is loaded has its answers.
         self.page.evaluate("new Promise((done) => setTimeout(done))")
         self.page.wait_for_load_state("networkidle")
+
+    def settle(self) -> None:
+        """Wait until the page has read what was answered before."""
+        self.page.evaluate("fetch(location.pathname).then((answer) => answer.text())")
+
+    def hold(self, pattern: str) -> Callable[..., Any]:
+        """Keep requests back; what is returned waits for one of them, by its place, and returns it."""
+        held: list[Any] = []
+        self.page.route(pattern, lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
+
+        def asked(place: int = 0) -> Any:
+            # Routes are told of while something is asked of the page.
+            return eventually(lambda: self.page.title() and held[place:], f"{pattern} is asked for")[0]
+
+        return asked
 
     def row(self, text: str) -> Any:
         """Return the rows of lists that have a text."""

@@ -79,6 +79,21 @@ def test_what_was_opened_is_gone_back_from_and_what_was_passed_by_is_not(console
     eventually(lambda: "calendar" not in console.page.url and console.page.title(), "forward is where one stopped")
 
 
+@pytest.mark.parametrize(
+    ("place", "gone", "says"),
+    [
+        ("catalogue", "tool=999999", "No tool in the list has the number 999999"),
+        ("skills", "skill=of_nobody", "There is no skill of_nobody in the list"),
+    ],
+)
+def test_an_address_of_what_is_gone_says_so(console: Console, place: str, gone: str, says: str) -> None:
+    console.open(f"{place}?{gone}")
+    console.page.get_by_text(says).first.wait_for()
+    console.page.locator("[role=option][aria-selected=true]").wait_for()
+    assert gone not in console.page.url
+    assert console.complaints == []
+
+
 def test_the_way_back_leads_from_page_to_page(console: Console) -> None:
     console.open("search?q=book+a+table+for+friday")
     console.page.get_by_role("link", name="reserve_table").click()

@@ -236,18 +236,6 @@ def test_results_come_before_settings_where_there_is_little_room(console: Consol
     eventually(lambda: console.page.title() and console.page.locator(".hit").count() == 3, "three results are shown")
 
 
-def hold(console: Console, pattern: str) -> Callable[[int], Any]:
-    """Keep requests back; what is returned waits for one of them, by its place, and returns it."""
-    held: list[Any] = []
-    console.page.route(pattern, lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
-
-    def asked(place: int) -> Any:
-        # Routes are told of while something is asked of the page.
-        return eventually(lambda: console.page.title() and held[place:], f"{pattern} is asked for")[0]
-
-    return asked
-
-
 def follow(console: Console, address: str) -> None:
     """Follow an address on the page that is open."""
     console.page.evaluate("address => { location.hash = address; }", f"#/{address}")
@@ -272,7 +260,7 @@ def fail(route: Any) -> None:
 def test_what_fails_for_a_page_that_was_left_is_not_shown_on_the_next_one(
     console: Console, place: str, action: str
 ) -> None:
-    asked = hold(console, f"**/do/{action}")
+    asked = console.hold(f"**/do/{action}")
     console.page.goto(f"{console.url}#/{place}")
     late = asked(0)
     console.page.keyboard.press("Escape")
@@ -280,7 +268,7 @@ def test_what_fails_for_a_page_that_was_left_is_not_shown_on_the_next_one(
     console.page.get_by_role("heading", level=1, name="Log", exact=True).wait_for()
     with console.page.expect_response(f"**/do/{action}"):
         fail(late)
-    console.page.evaluate("fetch(location.pathname).then((answer) => answer.text())")  # by then the page has read it
+    console.settle()
     assert console.page.locator("#errors .problem").all_inner_texts() == []
 
 
@@ -289,7 +277,7 @@ def test_what_fails_for_an_item_that_is_not_open_any_more_is_not_shown(console: 
     action = {"catalogue": "catalogue/tool", "skills": "skills/skill"}[place]
     console.open(place)
     console.page.locator(".detail .lead, .detail form, .detail fieldset").first.wait_for()
-    asked = hold(console, f"**/do/{action}")
+    asked = console.hold(f"**/do/{action}")
     console.page.locator("[role=option]").nth(1).click()
     late = asked(0)
     console.page.locator("[role=option]").nth(2).click()
@@ -298,14 +286,14 @@ def test_what_fails_for_an_item_that_is_not_open_any_more_is_not_shown(console: 
     console.page.locator(".detail").get_by_text("Reading …").wait_for(state="detached")
     with console.page.expect_response(f"**/do/{action}"):
         fail(late)
-    console.page.evaluate("fetch(location.pathname).then((answer) => answer.text())")  # by then the page has read it
+    console.settle()
     assert console.page.locator("#errors .problem").all_inner_texts() == []
 
 
 def test_going_back_while_a_search_runs_shows_what_the_address_says(console: Console) -> None:
     console.open("search?q=book+a+table")
     console.page.locator("[data-asked='book a table'] .hit").first.wait_for()
-    asked = hold(console, "**/do/search/run")
+    asked = console.hold("**/do/search/run")
     console.page.get_by_label("Request", exact=True).fill("send a mail")
     console.page.keyboard.press("Enter")
     late = asked(0)
@@ -323,7 +311,7 @@ def test_going_back_while_a_search_runs_shows_what_the_address_says(console: Con
 def test_a_mode_that_was_chosen_while_modes_are_read_stays(console: Console) -> None:
     console.open("search")
     console.page.get_by_label("Mode", exact=True).select_option("lexical")
-    asked = hold(console, "**/do/health/state")
+    asked = console.hold("**/do/health/state")
     console.page.reload()
     state = asked(0)
     console.page.get_by_label("Mode", exact=True).select_option("semantic")
@@ -335,7 +323,7 @@ def test_a_mode_that_was_chosen_while_modes_are_read_stays(console: Console) -> 
 
 def test_filters_of_an_address_that_is_followed_while_tools_are_read_stay(console: Console) -> None:
     [tool] = console.server.items(name="create_event")
-    asked = hold(console, "**/do/catalogue/tools")
+    asked = console.hold("**/do/catalogue/tools")
     console.page.goto(f"{console.url}#/catalogue")
     tools = asked(0)
     follow(console, f"catalogue?filter=create&tool={tool['id']}")
@@ -347,7 +335,7 @@ def test_filters_of_an_address_that_is_followed_while_tools_are_read_stay(consol
 
 
 def test_filters_of_an_address_that_is_followed_while_skills_are_read_stay(console: Console) -> None:
-    asked = hold(console, "**/do/skills/skills")
+    asked = console.hold("**/do/skills/skills")
     console.page.goto(f"{console.url}#/skills")
     skills = asked(0)
     follow(console, "skills?filter=calendar&state=on&skill=calendar_management")
@@ -380,18 +368,19 @@ def test_what_is_changed_while_the_list_is_read_is_not_drawn_as_it_was_before(
     console.open(place)
     console.row(name).first.click()
     console.page.locator(".detail h2").get_by_text(name, exact=True).wait_for()
-    asked = hold(console, f"**/do/{action}")
+    asked = console.hold(f"**/do/{action}")
     console.page.get_by_role("button", name="Reload").click()
     before = asked(0).fetch()
     off = console.page.locator("[role=option] .off").get_by_text(name, exact=True)
     console.page.locator(".detail").get_by_role("button", name="Switch off").click()
     off.wait_for()
     again = asked(1)
-    asked(0).fulfill(response=before)
-    again.continue_()
-    off.wait_for()
+    for held, more in ((asked(0), {"response": before}), (again, {"response": again.fetch()})):
+        with console.page.expect_response(f"**/do/{action}"):
+            held.fulfill(**more)
+        console.settle()
+        assert off.count() == 1
     console.page.locator(".detail").get_by_role("button", name="Switch on").click()
-    asked(1)
     off.wait_for(state="detached")
 
 
@@ -401,7 +390,7 @@ def test_who_stops_to_follow_the_log_and_follows_it_again_reads_each_event_once(
     [event, *_] = console.page.evaluate(
         "import('./static/calls.js').then(({ act }) => act('log/events', {})).then(({ rows }) => rows)"
     )
-    asked = hold(console, "**/do/log/events")
+    asked = console.hold("**/do/log/events")
     box = console.page.get_by_label("Follow")
     box.check()
     first = asked(0)

@@ -325,29 +325,21 @@ def test_a_token_without_catalog_sees_and_neither_switches_nor_imports(
     console.page.get_by_text("items: 1 new.").wait_for()
 
 
-def hold(console: Console, pattern: str) -> Callable[[int], Any]:
-    """Keep requests back; what is returned waits for one of them, by its place, and returns it."""
-    held: list[Any] = []
-    console.page.route(pattern, lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
-
-    def asked(place: int) -> Any:
-        return eventually(lambda: console.page.title() and held[place:], f"{pattern} is asked for")[0]
-
-    return asked
-
-
 def test_a_server_that_is_switched_while_all_are_read_has_them_read_again(console: Console) -> None:
     put(console.server, "reading_room", "turn_page")
     console.open("servers?server=reading_room")
     detail(console).get_by_role("heading", name="reading_room").wait_for()
-    asked = hold(console, "**/do/servers/listed")
+    asked = console.hold("**/do/servers/listed")
     console.page.get_by_role("button", name="Reload").click()
     before = asked(0).fetch()
     detail(console).get_by_role("button", name="Switch off").click()
     detail(console).get_by_text("This server is switched off").wait_for()
     again = asked(1)
-    asked(0).fulfill(response=before)
-    again.continue_()
+    for held, answer in ((asked(0), before), (again, again.fetch())):
+        with console.page.expect_response("**/do/servers/listed"):
+            held.fulfill(response=answer)
+        console.settle()
+        assert detail(console).get_by_text("This server is switched off").count() == 1
     console.page.unroute("**/do/servers/listed")
     detail(console).get_by_role("button", name="Switch on").click()
     detail(console).get_by_text("Searches return this server").wait_for()
@@ -368,7 +360,7 @@ def test_a_reading_of_servers_that_fails_midway_is_over(console: Console) -> Non
 
 
 def test_an_address_that_is_followed_while_servers_are_read_opens_its_server(console: Console) -> None:
-    asked = hold(console, "**/do/servers/listed")
+    asked = console.hold("**/do/servers/listed")
     console.page.goto(f"{console.url}#/servers")
     listed = asked(0)
     console.page.evaluate("location.hash = '#/servers?server=workshop'")
@@ -379,7 +371,7 @@ def test_an_address_that_is_followed_while_servers_are_read_opens_its_server(con
 
 
 def test_an_address_without_a_server_takes_back_the_one_before(console: Console) -> None:
-    asked = hold(console, "**/do/servers/listed")
+    asked = console.hold("**/do/servers/listed")
     console.page.goto(f"{console.url}#/servers?server=workshop")
     listed = asked(0)
     console.page.evaluate("location.hash = '#/servers'")

@@ -111,10 +111,10 @@ export function mending(finding, mends, changed) {
         h("code", {}, "skillroute import"), " with the folder again.")];
   }
 
-  /** Show an editor; the focus goes to it only from the button that opens it, or from what is gone. */
+  /** Show an editor; the focus goes to it only from the button that opens it, or from what is gone of the one before. */
   function open(byHand, ...children) {
     const had = document.activeElement;
-    const isFree = had === document.body || panel.contains(had) || (byHand && rows.contains(had));
+    const isFree = panel.contains(had) || (had === document.body && panel.hasChildNodes()) || (byHand && (rows.contains(had) || had === document.body));
     if (!fillForm(panel, ...children) && isFree && !panel.contains(document.activeElement)) panel.focus();
   }
 
@@ -134,7 +134,7 @@ export function mending(finding, mends, changed) {
       open(byHand, finding.tools.length > 1 && h("h2", { class: "code" }, titleOf(tool)),
         BY_SKILLS.has(finding.code) ? [skills, texts] : [texts, skills]);
     } catch (error) {
-      showProblem(error, `${titleOf(tool)} cannot be read`, () => openTool(tool, byHand));
+      if (mine === opened && isShown()) showProblem(error, `${titleOf(tool)} cannot be read`, () => openTool(tool, byHand));
     }
   }
 
@@ -155,7 +155,7 @@ export function mending(finding, mends, changed) {
         saved: (isUndone) => { if (isUndone) mends.unwrite(finding, ofSkill(id)); else mends.write(finding, ofSkill(id), "changed"); tell(); },
       }), h("h3", {}, "Merge into another skill"), mergeInto(skill, merged, { into: other }));
     } catch (error) {
-      showProblem(error, `${id} cannot be read`, () => openSkill(id, byHand));
+      if (mine === opened && isShown()) showProblem(error, `${id} cannot be read`, () => openSkill(id, byHand));
     }
   }
 
@@ -205,7 +205,7 @@ async function compare(element, tools) {
         h("p", { class: "muted" }, `arguments: ${Object.keys(tool.input_schema?.properties ?? {}).join(", ") || "none"}`),
         h("p", { class: "muted" }, `skills: ${tool.skill_ids.join(", ") || "none"}`)))));
   } catch (error) {
-    showProblem(error, "The tools cannot be compared", () => compare(element, tools));
+    if (element.isConnected) showProblem(error, "The tools cannot be compared", () => compare(element, tools));
   }
 }
 

@@ -100,7 +100,7 @@ export function requestEditor(row, changed) {
       dropDraft(of);
       if (asText(left) !== sent) keepDraft(draftOf(query), { mine: left, seen: { needs: saved.needs, wrong: saved.wrong } });
       say(row ? "The request is saved" : "The request is added", { action: "Undo", run: () => undo(query, saved, changed, row && known ? { query: row.query, ...known } : null), forMs: 10000 });
-      changed(query);
+      await changed(query); // until it is drawn anew, this editor has what was stored before
     } catch (error) {
       if (error.now) compare(error.message, error.now);
       else if (error.status === 409) refuse(text, error.message);

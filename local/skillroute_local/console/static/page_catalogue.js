@@ -133,6 +133,7 @@ export function make({ options, remember }) {
       }
       toolList.expect(id);
       filter();
+      if (!wanted && !toolList.shows(id)) return void say(`No tool in the list has the number ${id}: it was deleted, or is new (Reload).`);
     }
     split.reading(id, toolList.current?.name ?? `Tool ${id}`);
     showTool(id);

@@ -52,8 +52,9 @@ export function make() {
       take([...rows, ...fresh], found.total);
       if (fresh.length && isFree()) focusOn(here ?? fresh[0].id);
     } catch (error) {
-      button.disabled = false;
       if (mine === turn) showProblem(error, "More cannot be read", () => more(button));
+    } finally {
+      button.disabled = false;
     }
   }
 
@@ -183,8 +184,8 @@ export function make() {
   const articles = () => [...shown.querySelectorAll("article")];
   const inFocus = () => rows.find(({ id }) => String(id) === document.activeElement?.closest?.("article")?.dataset.id);
 
-  /** Whether the focus is not in a dialog or a field out of the page. */
-  const isFree = () => document.activeElement === document.body || element.contains(document.activeElement);
+  /** Whether the focus is in what is drawn anew, or went with it. */
+  const isFree = () => document.activeElement === document.body || shown.contains(document.activeElement);
 
   function focusOn(id) {
     const article = articles().find(({ dataset }) => dataset.id === String(id));

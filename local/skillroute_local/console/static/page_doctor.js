@@ -158,7 +158,7 @@ export function make({ options, remember }) {
     const fits = (found) => { const is = stateOf(found); return state.value ? is === state.value : is !== "dismissed"; };
     // Where a person types, the finding stays open though it is mended by now: the next letters are not meant for another.
     const isTyping = split.detail.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
-    const rows = report.findings.filter((found) => (isTyping && found.id === list.current?.id)
+    const rows = report.findings.filter((found) => (isTyping && found.id === list.current?.id && !dismissed.has(found.id))
       || ((!code.value || found.code === code.value) && fits(found) && given.every((word) => text(found).includes(word))));
     const wanted = options.get("finding");
     options.delete("finding");
@@ -242,7 +242,13 @@ export function make({ options, remember }) {
   drawn = draw;
   return {
     element, enter: draw, leave: () => { drawn = () => {}; }, list: () => list, escape: () => split.close(),
-    options: (address) => { options = address; choose(code, address.get("code")); choose(state, address.get("state")); draw(); },
+    options: (address) => {
+      options = address;
+      choose(code, address.get("code"));
+      choose(state, address.get("state"));
+      if (address.get("finding")) search.value = ""; // what is open stands in the list
+      draw();
+    },
     keys: {
       r: { says: "examine the catalogue, or stop", run: toggle },
       x: { says: "dismiss the finding", run: dismissHere, isOnce: true },

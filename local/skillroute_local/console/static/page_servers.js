@@ -41,7 +41,7 @@ export function make({ options, remember }) {
   list.element.classList.add("servers-row");
   const ticked = new Selection(list, { word: "server", changed: () => mark() });
   const split = new Split(list, "The server");
-  const readSoon = later((one) => { if (list.shows(one.key)) showTools(one); }, 90);
+  const readSoon = later((one) => { if (element.isConnected && list.shows(one.key)) showTools(one); }, 90);
 
   const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter", placeholder: "Filter by name, path, text or tag",
     value: options.get("filter") ?? "", oninput: () => filter({ first: true }) });
@@ -208,6 +208,7 @@ export function make({ options, remember }) {
           item.is_quarantined ? [" ", h("span", { class: "state so" }, "waits for approval")] : !item.is_active && [" ", h("span", { class: "state no" }, "off")])),
         found.total > found.rows.length && h("li", { class: "muted" }, `and ${(found.total - found.rows.length).toLocaleString("en")} more`))]);
     } catch (error) {
+      if (!element.isConnected) return; // the page was left
       if (place()) fill(place(), h("p", { class: "muted" }, "They cannot be read."));
       showProblem(error, `The tools of ${one.name} cannot be read`, () => showTools(one));
     }
@@ -225,10 +226,12 @@ export function make({ options, remember }) {
     off.disabled = up === 0;
   }
 
+  let isSwitching = false;
   const switchTicked = (to) => switchAll(selected().filter((one) => one.is_enabled !== to), to);
   /** Switch servers as they are shown; what another user switched meanwhile is shown, and left as it is. */
   async function switchAll(some, to) {
-    if (!some.length) return;
+    if (!some.length || isSwitching) return; // pressed twice
+    isSwitching = true;
     const says = (count) => (some.length === 1 ? some[0].name : plural(count, "server"));
     try {
       const results = await act("servers/switch", { on: to, servers: some.map((one) => ({ key: one.key, id: one.id, name: one.name, was_enabled: one.is_enabled })) });
@@ -243,6 +246,8 @@ export function make({ options, remember }) {
       if (done.length) say(`${says(done.length)} ${done.length === 1 ? "is" : "are"} ${to ? "on" : "off"}`, { action: "Undo", forMs: 10000, run: () => switchAll(done.map((one) => ({ ...one, is_enabled: to })), !to) });
     } catch (error) {
       showProblem(error, `${says(some.length)}: not switched`, () => switchAll(some, to));
+    } finally {
+      isSwitching = false;
     }
   }
 

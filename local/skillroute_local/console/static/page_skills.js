@@ -102,6 +102,7 @@ export function make({ options, remember }) {
       if (!wanted) search.value = state.value = ""; // what is open stands in the list, unless it is still to come
       list.expect(id);
       filter();
+      if (!wanted && !list.shows(id)) return void say(`There is no skill ${id} in the list: it was deleted, or is new (Reload).`);
     }
     split.reading(id, list.current?.name ?? id);
     show(id);
@@ -118,6 +119,14 @@ export function make({ options, remember }) {
     wanted = null;
     filter({ first: !id });
     if (id) reach(id);
+    offer();
+  }
+
+  /** Offer a new skill where the address asks for one: once, also where the page is read again. */
+  function offer() {
+    if (!options.get("new")) return;
+    options.delete("new");
+    create();
   }
 
   async function show(id) {
@@ -252,9 +261,7 @@ export function make({ options, remember }) {
   return {
     element, enter: () => {
       load();
-      if (!options.get("new")) return;
-      options.delete("new"); // it is asked for once, also where the page is read again
-      create();
+      offer();
     },
     leave: () => { reading += 1; isReading = false; opened += 1; }, list: () => list, escape: () => split.close(),
     options: follow,

@@ -30,7 +30,7 @@ export function make({ options, remember }) {
     row: (group) => [
       selection.cell(group), h("span", {}, group.name, " ", unsaved(draftOf(group))), h("span", { class: "num" }, group.count),
       h("span", { class: "under" }, isNew(group) ? group.description : `description of ${group.skill_id}`)],
-    chosen: (group) => show(group), open: () => split.open(), none: () => { current = null; loading?.abort(); split.nothing(); },
+    chosen: (group) => { wanted = null; show(group); }, open: () => split.open(), none: () => { current = null; loading?.abort(); split.nothing(); },
     empty: [h("p", {}, "No open suggestions."),
       h("p", {}, "Classifying a tool that fits no skill creates a suggestion; ", h("code", {}, "skillroute skills propose"), " derives skills from the tools.")],
   });
@@ -83,10 +83,11 @@ export function make({ options, remember }) {
 
   let reading = 0;
   let isReading = false;
+  let isStale = false; // what was read, or is being read, has what was decided since
 
   async function load() {
     const mine = ++reading;
-    isReading = false;
+    isReading = isStale = false;
     if (shown.value) {
       remember("suggestions", { show: shown.value });
       return decided.status === shown.value ? decided.load({ anew: true }) : decided.show(shown.value);
@@ -101,8 +102,9 @@ export function make({ options, remember }) {
       groups = found;
       list.unread = null;
       solved(UNREAD);
+      const wish = wanted; // filtering may choose another one
       filter();
-      const isOpened = wanted && wanted !== list.chosenKey && list.chooseKey(wanted);
+      const isOpened = wish && wish !== list.chosenKey && list.chooseKey(wish);
       wanted = null;
       if (!isOpened && list.current) show(list.current); // what speaks for it is read again
       else if (!isOpened) list.choose(0);
@@ -111,7 +113,7 @@ export function make({ options, remember }) {
         split.show(h("p", { class: "empty" }, "Decided suggestions are under “approved”, “merged” and “rejected” above."));
       }
     } catch (error) {
-      if (mine !== reading) return;
+      if (mine !== reading || !element.isConnected) return;
       if (!groups.length) list.unread = notRead(error);
       filter();
       showProblem(error, UNREAD, load);
@@ -138,7 +140,7 @@ export function make({ options, remember }) {
       solved(hidden);
       fillIn(evidence.get(keyOf(group)));
     } catch (error) {
-      showProblem(error, hidden, () => read(group, fillIn));
+      if (element.isConnected) showProblem(error, hidden, () => read(group, fillIn));
     }
   }
 
@@ -233,6 +235,7 @@ export function make({ options, remember }) {
   async function sendTogether(batch, action) {
     const { done, failed } = await selection.each(batch.filter((one) => waiting.includes(one)), (one) => send(one, { isQuiet: true }), DOING[action]);
     filter();
+    readAnew();
     showDecided();
     if (done.length) say(`${DONE[action]}: ${plural(done.length, "name")}`);
     showFailed(failed, `${plural(failed.length, "name")} not decided, and in the list again`, (one) => one.group.name, () => {
@@ -269,9 +272,9 @@ export function make({ options, remember }) {
     try {
       const result = await act("suggestions/review", { decision: one.decision }, { last }).finally(() => sending.delete(key));
       if (result.status === "failed") throw failure(result);
-      const isOld = isReading || others().length < groups.length; // what was read, or is being read, has it still
+      isStale ||= isReading || others().length < groups.length;
       groups = others();
-      if (isOld && element.isConnected) load();
+      if (!isQuiet) readAnew();
       dropDraft(draftOf(one.group));
       forgetSkills();
       if (!isQuiet) showDecided();
@@ -285,6 +288,10 @@ export function make({ options, remember }) {
       showProblem(error, `${one.group.name} was not decided, and is in the list again`, () => again(one));
     }
     filter();
+  }
+
+  function readAnew() {
+    if (isStale && !shown.value && element.isConnected) load();
   }
 
   function again(one) {

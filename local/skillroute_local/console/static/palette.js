@@ -102,7 +102,8 @@ export function openPalette(commands) {
   function draw() {
     rows = found(input.value, commands);
     const same = moved && rows.findIndex((row) => row.kind === moved.kind && row.title === moved.title && row.hint === moved.hint);
-    at = same >= 0 && moved ? same : Math.max(0, Math.min(rows.length - 1, at));
+    if (moved) at = Math.max(0, same); // one that is no longer among the best leaves the first
+    at = Math.max(0, Math.min(rows.length - 1, at));
     fill(list, rows.map((row, place) => h("li", { role: "option", id: `palette-${place}`, "aria-selected": String(place === at),
       onclick: () => choose(place), onpointermove: () => { if (at !== place) to(place); } },
     icon(row.picture) ?? h("span", {}), h("span", { class: "title" }, row.title), h("span", { class: "muted" }, row.hint), h("span", { class: "kind" }, row.kind))));

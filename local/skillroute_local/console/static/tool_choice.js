@@ -70,7 +70,8 @@ export function toolInput(label, chosen, { placeholder = "server/tool", ...prope
     try {
       const { title, why } = match(text, await tools());
       if (why) return refuse(input, why);
-      nowShown(input).value = "";
+      const now = nowShown(input);
+      if (now.value.trim() === text) now.value = ""; // it may have been typed on
       return chosen(title);
     } catch (error) {
       return showProblem(error, `Whether there is a tool ${text} cannot be read`, add);
