@@ -62,6 +62,11 @@ class Console:
         self.page.evaluate("new Promise((done) => setTimeout(done))")
         self.page.wait_for_load_state("networkidle")
 
+    def follow(self, address: str) -> None:
+        """Follow an address where a page is open, as a link does, and wait until the page was told of it."""
+        self.page.evaluate("address => { location.hash = address; }", f"#/{address}")
+        self.page.evaluate("new Promise((done) => setTimeout(done))")
+
     def settle(self) -> None:
         """Wait until the page has read what was answered before."""
         self.page.evaluate("fetch(location.pathname).then((answer) => answer.text())")

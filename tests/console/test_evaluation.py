@@ -187,8 +187,7 @@ def test_an_address_that_is_followed_while_requests_are_read_opens_its_request(c
     asked = console.hold("**/do/evaluation/requests")
     console.page.goto(f"{console.url}#/evaluation")
     requests = asked()
-    console.page.evaluate("location.hash = '#/evaluation?kind=nothing&request=sharpen+the+kitchen+knives'")
-    console.page.evaluate("new Promise((done) => setTimeout(done))")
+    console.follow("evaluation?kind=nothing&request=sharpen+the+kitchen+knives")
     requests.continue_()
     console.page.locator("[role=option][aria-selected=true]").get_by_text("sharpen the kitchen knives").wait_for()
     assert console.page.get_by_label("Kind").input_value() == "nothing"

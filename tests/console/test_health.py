@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.console.conftest import NARROW, Console, grave
-from tests.e2e.processes import HASHING, Processes, Up, eventually
+from tests.e2e.processes import HASHING, Processes, Up
 from tests.integration.rows import connected
 from tests.temporary import temporary_directory
 
@@ -235,34 +235,17 @@ def test_a_narrow_window_cuts_nothing(failed: Console, axe: str) -> None:
     assert grave(failed, axe) == []
 
 
-def test_what_fails_after_the_page_was_left_is_no_problem_of_the_next_one(console: Console) -> None:
-    page = console.page
-    held: list[Any] = []
-    page.route("**/do/health/system", lambda route: held.append(route))  # noqa: PLW0108
-    page.goto(f"{console.url}#/health")
-    eventually(lambda: page.title() and held, "it is asked for")
-    page.evaluate("location.hash = '#/log'")
-    page.get_by_role("heading", level=1, name="Log", exact=True).wait_for()
-    with page.expect_response("**/do/health/system") as answer:
-        held[0].fulfill(status=503, json={"detail": "it is away"})
-    answer.value.finished()
-    page.evaluate("new Promise((done) => setTimeout(done))")
-    assert page.locator(".problem").count() == 0
-
-
 def hold_system(console: Console, place: str) -> Any:
     """Open a place of the page, and return the request for models, versions and disks, which waits."""
-    held: list[Any] = []
-    console.page.route("**/do/health/system", lambda route: held.append(route))  # noqa: PLW0108
+    asked = console.hold("**/do/health/system")
     console.page.goto(f"{console.url}#/{place}")
     console.page.get_by_role("table", name="Queues").wait_for()
-    return eventually(lambda: console.page.title() and held, "the machine is asked for")[0]
+    return asked()
 
 
 def test_a_place_that_is_not_read_yet_is_gone_to_when_it_is(console: Console) -> None:
     system = hold_system(console, "health")
-    console.page.evaluate("location.hash = '#/health?at=disk'")
-    console.page.evaluate("new Promise((done) => setTimeout(done))")
+    console.follow("health?at=disk")
     system.continue_()
     console.page.locator("#health-disk-title:focus").wait_for()
 

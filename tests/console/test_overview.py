@@ -214,18 +214,3 @@ def test_an_empty_catalogue_says_the_first_step(opened: Callable[..., Console], 
         console.page.keyboard.press("r")
         console.page.get_by_text("The catalogue is empty").wait_for(state="detached")
         eventually(lambda: "1" in card(console, "Tools"), "the tool is counted")
-
-
-def test_what_fails_after_the_page_was_left_is_no_problem_of_the_next_one(console: Console) -> None:
-    page = console.page
-    held: list[Any] = []
-    page.route("**/do/overview/latest", lambda route: held.append(route))  # noqa: PLW0108
-    page.goto(f"{console.url}#/overview")
-    eventually(lambda: page.title() and held, "it is asked for")
-    page.evaluate("location.hash = '#/log'")
-    page.get_by_role("heading", level=1, name="Log", exact=True).wait_for()
-    with page.expect_response("**/do/overview/latest") as answer:
-        held[0].fulfill(status=503, json={"detail": "it is away"})
-    answer.value.finished()
-    page.evaluate("new Promise((done) => setTimeout(done))")
-    assert page.locator(".problem").count() == 0

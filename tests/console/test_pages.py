@@ -236,12 +236,6 @@ def test_results_come_before_settings_where_there_is_little_room(console: Consol
     eventually(lambda: console.page.title() and console.page.locator(".hit").count() == 3, "three results are shown")
 
 
-def follow(console: Console, address: str) -> None:
-    """Follow an address on the page that is open."""
-    console.page.evaluate("address => { location.hash = address; }", f"#/{address}")
-    console.page.evaluate("new Promise((done) => setTimeout(done))")
-
-
 def fail(route: Any) -> None:
     route.fulfill(status=503, body=json.dumps({"detail": "the answer came too late", "remedy": "None."}))
 
@@ -255,6 +249,8 @@ def fail(route: Any) -> None:
         ("skills", "skills/skill"),
         ("search?q=mail", "search/run"),
         ("evaluation", "evaluation/requests"),
+        ("overview", "overview/latest"),
+        ("health", "health/system"),
     ],
 )
 def test_what_fails_for_a_page_that_was_left_is_not_shown_on_the_next_one(
@@ -297,7 +293,7 @@ def test_going_back_while_a_search_runs_shows_what_the_address_says(console: Con
     console.page.get_by_label("Request", exact=True).fill("send a mail")
     console.page.keyboard.press("Enter")
     late = asked(0)
-    follow(console, "search?q=book+a+table")
+    console.follow("search?q=book+a+table")
     again = asked(1)
     with console.page.expect_response("**/do/search/run"):
         late.continue_()
@@ -326,7 +322,7 @@ def test_filters_of_an_address_that_is_followed_while_tools_are_read_stay(consol
     asked = console.hold("**/do/catalogue/tools")
     console.page.goto(f"{console.url}#/catalogue")
     tools = asked(0)
-    follow(console, f"catalogue?filter=create&tool={tool['id']}")
+    console.follow(f"catalogue?filter=create&tool={tool['id']}")
     tools.continue_()
     console.row("create_event").wait_for()
     console.page.locator(".detail h2").get_by_text("create_event", exact=True).wait_for()
@@ -338,7 +334,7 @@ def test_filters_of_an_address_that_is_followed_while_skills_are_read_stay(conso
     asked = console.hold("**/do/skills/skills")
     console.page.goto(f"{console.url}#/skills")
     skills = asked(0)
-    follow(console, "skills?filter=calendar&state=on&skill=calendar_management")
+    console.follow("skills?filter=calendar&state=on&skill=calendar_management")
     skills.continue_()
     console.row("Calendar Management").wait_for()
     console.page.locator(".detail h2").get_by_text("Calendar Management", exact=True).wait_for()

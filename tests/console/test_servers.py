@@ -345,6 +345,19 @@ def test_a_server_that_is_switched_while_all_are_read_has_them_read_again(consol
     detail(console).get_by_text("Searches return this server").wait_for()
 
 
+def test_a_second_click_on_switch_off_sends_nothing_more(console: Console) -> None:
+    put(console.server, "dim_room", "light_lamp")
+    console.open("servers?server=dim_room")
+    detail(console).get_by_role("heading", name="dim_room").wait_for()
+    asked = console.hold("**/do/servers/switch")
+    sent: list[str] = []
+    console.page.on("request", lambda request: sent.append(request.url))
+    detail(console).get_by_role("button", name="Switch off").dblclick()
+    asked().continue_()
+    detail(console).get_by_text("This server is switched off").wait_for()
+    assert [url for url in sent if url.endswith("/do/servers/switch")] == [f"{console.url}do/servers/switch"]
+
+
 def test_a_reading_of_servers_that_fails_midway_is_over(console: Console) -> None:
     events = [
         {"reading": {"done": 1, "total": 9}, "rows": [], "counted_all": True, "counts_waiting": True},
@@ -363,8 +376,7 @@ def test_an_address_that_is_followed_while_servers_are_read_opens_its_server(con
     asked = console.hold("**/do/servers/listed")
     console.page.goto(f"{console.url}#/servers")
     listed = asked(0)
-    console.page.evaluate("location.hash = '#/servers?server=workshop'")
-    console.page.evaluate("new Promise((done) => setTimeout(done))")
+    console.follow("servers?server=workshop")
     assert console.page.get_by_text("No server is called").count() == 0
     listed.continue_()
     detail(console).get_by_role("heading", name="workshop").wait_for()
@@ -374,8 +386,7 @@ def test_an_address_without_a_server_takes_back_the_one_before(console: Console)
     asked = console.hold("**/do/servers/listed")
     console.page.goto(f"{console.url}#/servers?server=workshop")
     listed = asked(0)
-    console.page.evaluate("location.hash = '#/servers'")
-    console.page.evaluate("new Promise((done) => setTimeout(done))")
+    console.follow("servers")
     listed.continue_()
     console.page.locator("[role=option][aria-selected=true]").wait_for()
     assert console.page.locator("[role=option]").first.get_attribute("aria-selected") == "true"

@@ -150,6 +150,20 @@ export function listenFor(object, run, ...places) {
   for (const [target, type] of places) target.addEventListener(type, heard);
 }
 
+/** Return what runs once at a time: who presses a button twice means it once. */
+export function oneAtATime(run) {
+  let isRunning = false;
+  return async (...given) => {
+    if (isRunning) return undefined;
+    isRunning = true;
+    try {
+      return await run(...given);
+    } finally {
+      isRunning = false;
+    }
+  };
+}
+
 /** Wait until nothing was typed for a moment. */
 export function later(run, ms) {
   let timer;

@@ -1,6 +1,6 @@
 // A judged request: its text, what it needs as groups of tools, and which tools are wrong.
 import { act } from "./calls.js";
-import { field, fill, h, refuse } from "./dom.js";
+import { field, fill, h, oneAtATime, refuse } from "./dom.js";
 import { KEPT, draft, dropDraft, keepDraft, unsaved } from "./drafts.js";
 import { say, showProblem } from "./notices.js";
 import { match, toolInput, tools } from "./tool_choice.js";
@@ -30,7 +30,6 @@ export function requestEditor(row, changed) {
   const groups = h("div", {});
   const saving = h("div", {});
   const conflict = h("div", {});
-  let isSaving = false;
 
   function keep(more, focus) {
     Object.assign(mine, more);
@@ -87,13 +86,11 @@ export function requestEditor(row, changed) {
     isChanged && h("p", { class: "muted" }, KEPT));
   }
 
-  async function store(known) {
+  const store = oneAtATime(async (known) => {
     const query = text.value.trim();
     if (!query) return refuse(text, "Enter what is asked for.");
     const needs = mine.needs.filter((need) => need.length);
-    if (isSaving) return undefined;
     const sent = asText(mine);
-    isSaving = true;
     try {
       const saved = await act("evaluation/save", { query, needs, wrong: mine.wrong, seen: known, was: row?.query ?? null });
       const left = draft(of)?.mine ?? mine; // it may have been changed while it was sent
@@ -105,11 +102,9 @@ export function requestEditor(row, changed) {
       if (error.now) compare(error.message, error.now);
       else if (error.status === 409) refuse(text, error.message);
       else showProblem(error, "The request was not saved", () => store(known));
-    } finally {
-      isSaving = false;
     }
     return undefined;
-  }
+  });
 
   function compare(why, now, isNew = true) {
     fill(conflict, h("div", { class: "note", role: "alert" },

@@ -1,6 +1,6 @@
 // Servers: all that items have, how they answered last, on and off for several at once, and the import of others.
 import { act, events } from "./calls.js";
-import { choose, fill, h, later, plural, select, when } from "./dom.js";
+import { choose, fill, h, later, oneAtATime, plural, select, when } from "./dom.js";
 import { makeImport } from "./import_panel.js";
 import { List, Split } from "./list.js";
 import { notRead, say, showProblem, solved } from "./notices.js";
@@ -226,12 +226,10 @@ export function make({ options, remember }) {
     off.disabled = up === 0;
   }
 
-  let isSwitching = false;
   const switchTicked = (to) => switchAll(selected().filter((one) => one.is_enabled !== to), to);
   /** Switch servers as they are shown; what another user switched meanwhile is shown, and left as it is. */
-  async function switchAll(some, to) {
-    if (!some.length || isSwitching) return; // pressed twice
-    isSwitching = true;
+  const switchAll = oneAtATime(async (some, to) => {
+    if (!some.length) return;
     const says = (count) => (some.length === 1 ? some[0].name : plural(count, "server"));
     try {
       const results = await act("servers/switch", { on: to, servers: some.map((one) => ({ key: one.key, id: one.id, name: one.name, was_enabled: one.is_enabled })) });
@@ -246,10 +244,8 @@ export function make({ options, remember }) {
       if (done.length) say(`${says(done.length)} ${done.length === 1 ? "is" : "are"} ${to ? "on" : "off"}`, { action: "Undo", forMs: 10000, run: () => switchAll(done.map((one) => ({ ...one, is_enabled: to })), !to) });
     } catch (error) {
       showProblem(error, `${says(some.length)}: not switched`, () => switchAll(some, to));
-    } finally {
-      isSwitching = false;
     }
-  }
+  });
 
   /** Put a server as it is now in the place of what was shown; one that was registered has another key. */
   function take(key, now) {

@@ -1,6 +1,6 @@
 // The requests that a tool serves, a line each: what people and agents say who need it.
 import { act } from "./calls.js";
-import { fill, h } from "./dom.js";
+import { fill, h, oneAtATime } from "./dom.js";
 import { KEPT, editorDraft } from "./drafts.js";
 import { say, showProblem } from "./notices.js";
 
@@ -14,7 +14,6 @@ export function requestEditor(tool, done) {
   const now = stored.map((request) => request.text);
   const field = h("textarea", { rows: 3, "aria-label": "Requests, one on each line", placeholder: "tell Ann that I am late" });
   const saving = h("div", {});
-  let isSaving = false;
   const version = JSON.stringify(now);
   const typing = editorDraft(requestsOf(tool.id), { requests: field }, { requests: now.join("\n") }, { version, typed: () => draw() });
   const draw = () => fill(saving, "requests" in typing.edits() && [
@@ -22,9 +21,7 @@ export function requestEditor(tool, done) {
       h("button", { type: "button", class: "main", onclick: () => store(JSON.parse(typing.version)) }, "Save requests"),
       h("button", { type: "button", onclick: () => { field.value = now.join("\n"); typing.keep(); } }, "Discard changes")),
     h("p", { class: "muted" }, KEPT)]);
-  const store = async (seen) => {
-    if (isSaving) return;
-    isSaving = true;
+  const store = oneAtATime(async (seen) => {
     const texts = field.value.split("\n").map((text) => text.trim()).filter(Boolean);
     typing.begin();
     try {
@@ -35,10 +32,8 @@ export function requestEditor(tool, done) {
     } catch (error) {
       typing.failed();
       showProblem(error, `The requests of ${tool.name} were not saved`, () => store(error.now ?? seen));
-    } finally {
-      isSaving = false;
     }
-  };
+  });
   const undo = async (seen) => {
     try {
       await act("catalogue/requests", { tool_id: tool.id, texts: now, seen });

@@ -1,7 +1,7 @@
 // The skills of a tool, which people give and take by hand, and who gave it them.
 import { act } from "./calls.js";
 import { tinted } from "./colours.js";
-import { bar, fill, h, when } from "./dom.js";
+import { bar, fill, h, oneAtATime, when } from "./dom.js";
 import { KEPT, draft, dropDraft, editorDraft, keepDraft, unsaved } from "./drafts.js";
 import { say, showProblem } from "./notices.js";
 import { SOURCES, forgetSkills, skillInput } from "./skill_choice.js";
@@ -52,17 +52,10 @@ export function toolSkills(tool, skills, saved) {
       h("button", { type: "button", onclick: () => { adding.input.value = ""; typed.drop(); seen = now; change([...now]); } }, "Discard changes")),
     h("p", { class: "muted" }, KEPT)]);
   };
-  let isSaving = false;
-  const store = async (from) => {
-    if (isSaving) return;
-    isSaving = true;
-    try {
-      // What stands in the field was typed to be saved, too; one that is no skill is refused there.
-      if (!adding.input.value.trim() || (await add())) await send(from);
-    } finally {
-      isSaving = false;
-    }
-  };
+  const store = oneAtATime(async (from) => {
+    // What stands in the field was typed to be saved, too; one that is no skill is refused there.
+    if (!adding.input.value.trim() || (await add())) await send(from);
+  });
   const send = async (from) => {
     const sent = wanted;
     try {

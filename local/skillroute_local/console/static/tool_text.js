@@ -1,6 +1,6 @@
 // The description of a tool, which searches match and models read.
 import { act } from "./calls.js";
-import { fill, h } from "./dom.js";
+import { fill, h, oneAtATime } from "./dom.js";
 import { KEPT, editorDraft } from "./drafts.js";
 import { say, showProblem } from "./notices.js";
 
@@ -16,7 +16,6 @@ const OVERWRITTEN = {
 export function textEditor(tool, { written_by: writer }, done) {
   const field = h("textarea", { rows: 5, "aria-label": `Description of ${tool.name}`, "aria-describedby": `overwritten-${tool.id}` });
   const saving = h("div", {});
-  let isSaving = false;
   const typing = editorDraft(textOf(tool.id), { description: field }, { description: tool.description }, { version: tool.description, typed: () => draw() });
   const draw = () => fill(saving, "description" in typing.edits() && [
     typing.isOld && h("p", { class: "note" }, "The stored text was changed since you began: ", h("q", {}, tool.description)),
@@ -24,9 +23,7 @@ export function textEditor(tool, { written_by: writer }, done) {
       h("button", { type: "button", class: "main", onclick: () => store(typing.version) }, "Save description"),
       h("button", { type: "button", onclick: () => { field.value = tool.description; typing.keep(); field.focus(); } }, "Discard changes")),
     h("p", { class: "muted" }, KEPT)]);
-  const store = async (seen) => {
-    if (isSaving) return;
-    isSaving = true;
+  const store = oneAtATime(async (seen) => {
     const text = field.value.trim();
     typing.begin();
     try {
@@ -38,10 +35,8 @@ export function textEditor(tool, { written_by: writer }, done) {
       typing.failed();
       // What is stored now stands in the error: saving again is then a decision with open eyes.
       showProblem(error, `The description of ${tool.name} was not saved`, () => store(error.now ?? seen));
-    } finally {
-      isSaving = false;
     }
-  };
+  });
   const undo = async (text, seen) => {
     try {
       await act("catalogue/describe", { tool_id: tool.id, text, seen });
