@@ -420,6 +420,64 @@ def test_a_mark_that_was_not_written_is_not_shown_and_can_be_written_again(conso
     assert query in {line["query"] for line in lines_of(console.server.home.path / "requests.jsonl")}
 
 
+def marks(console: Console) -> list[str]:
+    """Return the names of the results, by their marks."""
+    buttons = console.page.get_by_role("button", name="right for the request: ")
+    buttons.first.wait_for()
+    return [label.partition(": ")[2] for label in buttons.evaluate_all("all => all.map((one) => one.ariaLabel)")]
+
+
+def mark(console: Console, name: str) -> Any:
+    return console.page.locator(f'[data-mark="right {name}"]')
+
+
+def test_a_search_that_was_begun_before_a_mark_shows_it(console: Console) -> None:
+    console.open("search?q=how+warm+is+it+in+Oslo")
+    first, second, *_ = marks(console)
+    asked = console.hold("**/do/search/run")
+    console.page.get_by_role("button", name="Search", exact=True).click()
+    running = asked()
+    with console.page.expect_response("**/do/search/judge"):
+        mark(console, first).click()
+    console.page.get_by_text("This request is in").wait_for()
+
+    # GIVEN another one that is being written as well
+    writing = console.hold("**/do/search/judge")
+    mark(console, second).click()
+    sent = writing()
+    running.continue_()
+    console.settle()
+    assert mark(console, second).is_disabled()
+    sent.continue_()
+    console.page.locator(f'[data-mark="right {second}"][aria-pressed=true]:enabled').wait_for()
+    console.page.get_by_text("Searching").wait_for(state="detached")
+    assert mark(console, first).get_attribute("aria-pressed") == "true"
+    console.page.get_by_text("This request is in").wait_for()
+
+
+def test_a_mark_that_is_written_again_leaves_those_that_were_made_since(console: Console) -> None:
+    query = "what is the weather like in Rome"
+    console.open(f"search?q={query.replace(' ', '+')}")
+    first, second, *_ = marks(console)
+    console.page.route("**/do/search/judge", lambda route: route.abort())
+    mark(console, first).click()
+    console.page.get_by_text("was not written").wait_for()
+    console.page.unroute("**/do/search/judge")
+    mark(console, second).click()
+    console.page.get_by_text("This request is in").wait_for()
+
+    console.page.get_by_role("searchbox", name="Request").fill("book a flight")
+    console.page.keyboard.press("Enter")
+    console.page.locator("[data-asked='book a flight']").wait_for()
+    console.page.get_by_role("button", name="Try again").click()
+    file = console.server.home.path / "requests.jsonl"
+    eventually(
+        lambda: [line["needs"] for line in lines_of(file) if line["query"] == query] == [[[second, first]]],
+        "both marks are in the file",
+    )
+    assert "true" not in console.page.locator("[data-mark]").evaluate_all("all => all.map((one) => one.ariaPressed)")
+
+
 def test_the_requests_are_downloaded_and_no_path_of_the_machine_is_shown(console: Console) -> None:
     query = "play some music"
     console.open(f"search?q={query.replace(' ', '+')}")

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
@@ -121,7 +122,15 @@ def test_marks_need_a_token_of_the_right_scope(opened: Callable[..., Console], l
     assert not file.exists()
     # With a token that may, the mark is written from where it was made.
     console.page.get_by_label("Token").first.fill(token(locked, "search", "skills"))
+    writing = console.hold("**/do/search/judge")
+    searches: list[Any] = []
+    console.page.on("request", lambda request: searches.append(request) if request.url.endswith("search/run") else None)
     console.page.get_by_role("button", name="Use token").first.click()
+    sent = writing()
+    console.settle()
+    assert searches == []  # what is read with the new token is read when the mark is written
+    sent.continue_()
+    eventually(lambda: console.page.title() and searches, "the search is made with the new token")
     console.page.get_by_text("This request is in").wait_for()
     assert file.exists()
 

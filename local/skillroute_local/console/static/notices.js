@@ -43,12 +43,15 @@ export function clearProblems() {
 
 function tokenForm(close, again) {
   const input = h("input", { type: "password", autocomplete: "off", "aria-label": "Token", placeholder: "a token" });
-  const use = (event) => {
+  const use = async (event) => {
     event.preventDefault();
     setToken(input.value.trim());
     close();
-    document.dispatchEvent(new CustomEvent("token"));
-    again?.();
+    try {
+      await again?.(); // first: what the page reads meanwhile would be older than what this writes
+    } finally {
+      document.dispatchEvent(new CustomEvent("token"));
+    }
   };
   return h("form", { class: "inline", onsubmit: use }, input, h("button", { type: "submit" }, "Use token"),
     hasToken() && h("button", { type: "button", onclick: (e) => { input.value = ""; use(e); } }, "Forget token"));

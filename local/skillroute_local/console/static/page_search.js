@@ -37,6 +37,8 @@ export function make({ options, remember }) {
   let judged = { right: [], wrong: [], none: false, wanted: "any", file: null };
   let areOffered = false;
   let turn = 0;
+  let writing = Promise.resolve(); // of marks: one change after the other
+  let changes = 0; // of marks, begun or ended
 
   query.addEventListener("input", () => keep());
   const compare = h("button", { type: "button", "aria-pressed": String(comparing), onclick: () => setComparing(!comparing) }, "Compare two settings ", h("kbd", {}, "c"));
@@ -119,20 +121,25 @@ export function make({ options, remember }) {
     if (!query.value.trim()) return query.focus();
     const mine = ++turn;
     const request = query.value.trim();
+    let seen = changes;
     sent = request;
     keep();
     remember("search", { q: request });
     fill(status, "Searching …");
     try {
       const used = settings.slice(0, comparing ? 2 : 1);
-      const [found, file] = await Promise.all([
+      let [found, file] = await Promise.all([
         Promise.all(used.map((one) => act("search/run", { request: { query: request, ...one.request() } }))),
         act("search/judged", { query: request })]);
+      for (await writing; seen !== changes && mine === turn; await writing) { // else it is older than marks that were written
+        seen = changes;
+        file = await act("search/judged", { query: request });
+      }
       if (mine !== turn) return undefined;
       [answers, asked] = [found, request];
       solved(FAILED);
       if (!areOffered) offerModes().catch(() => {});
-      setJudged(file);
+      judged = judgedOf(request, file);
       draw();
     } catch (error) {
       if (mine !== turn) return undefined;
@@ -221,42 +228,53 @@ export function make({ options, remember }) {
     return h("span", { class: "marks" }, button("right", "✓", "right for the request"), button("wrong", "✗", "wrong for the request"));
   }
 
-  function setJudged(file) {
+  function judgedOf(request, file) {
     const needs = file.judged?.needs ?? null;
-    const local = draft(`judged/${asked}`) ?? {};
-    judged = {
+    const local = draft(`judged/${request}`) ?? {};
+    return {
       right: needs ? needs.flat() : [], wrong: file.judged?.wrong ?? local.wrong ?? [],
-      none: needs !== null && needs.length === 0, stored: needs !== null, wanted: wantedBy(needs ?? [], judged, asked), of: asked, file,
+      none: needs !== null && needs.length === 0, stored: needs !== null, wanted: wantedBy(needs ?? [], judged, request), of: request, file,
     };
   }
 
   async function mark(kind, key) {
-    const wanted = structuredClone(judged);
     const has = judged[kind].includes(key);
-    for (const list of ["right", "wrong"]) wanted[list] = wanted[list].filter((one) => one !== key);
-    if (!has) wanted[kind].push(key);
-    if (wanted.right.length) wanted.none = false;
-    await store(wanted, has ? null : { key, outcome: kind === "right" ? "succeeded" : "wrong" });
-    document.querySelector(`[data-mark="${CSS.escape(`${kind} ${key}`)}"]`)?.focus();
+    await store(({ right, wrong, none, ...marks }) => {
+      const others = { right: right.filter((one) => one !== key), wrong: wrong.filter((one) => one !== key) };
+      if (!has) others[kind].push(key);
+      return { ...marks, ...others, none: none && !others.right.length };
+    }, has ? null : { key, outcome: kind === "right" ? "succeeded" : "wrong" });
+    if (document.activeElement === document.body) document.querySelector(`[data-mark="${CSS.escape(`${kind} ${key}`)}"]`)?.focus();
   }
 
-  /** Write marks, one change after the other; what could not be written is not shown as if it were. */
-  async function store(wanted, outcome = null) {
-    const before = judged;
-    const reported = outcome ? outcomesOf(outcome) : [];
-    judged = { ...wanted, isWriting: true };
-    draw();
+  /** Write a change of the marks of the request that is shown; tried again, it changes what is marked by then. */
+  function store(change, outcome = null) {
+    const [request, reported] = [judged.of, outcome ? outcomesOf(outcome) : []];
+    const again = () => (writing = writing.then(() => write(request, change, reported, again)));
+    return again();
+  }
+
+  /** What could not be written is not shown as if it were. */
+  async function write(request, change, reported, again) {
+    const isShown = () => judged.of === request;
+    let before = isShown() ? judged : null;
+    changes += 1;
     try {
+      before ??= judgedOf(request, await act("search/judged", { query: request }));
+      const wanted = change(before);
+      if (isShown()) { judged = { ...wanted, isWriting: true }; draw(); }
       let { file } = wanted;
-      if (wanted.right.length || wanted.none) file = await act("search/judge", { query: wanted.of, right: wanted.right, wrong: wanted.wrong, wanted: wanted.wanted === "divided" ? null : wanted.wanted });
-      else if (wanted.stored) file = await act("search/forget", { query: wanted.of });
+      if (wanted.right.length || wanted.none) file = await act("search/judge", { query: request, right: wanted.right, wrong: wanted.wrong, wanted: wanted.wanted === "divided" ? null : wanted.wanted });
+      else if (wanted.stored) file = await act("search/forget", { query: request });
       // Of a request that nothing is known to serve the file has no line: what does not serve it stays here.
-      if (wanted.wrong.length && !file.judged) keepDraft(`judged/${wanted.of}`, { wrong: wanted.wrong }); else dropDraft(`judged/${wanted.of}`);
-      if (wanted.of === asked) { setJudged(file); draw(); }
+      if (wanted.wrong.length && !file.judged) keepDraft(`judged/${request}`, { wrong: wanted.wrong }); else dropDraft(`judged/${request}`);
+      if (isShown()) { judged = judgedOf(request, file); draw(); }
     } catch (error) {
-      if (wanted.of === asked) { judged = before; draw(); }
-      showProblem(error, `The mark of “${wanted.of}” was not written`, () => store(wanted, outcome));
+      if (isShown() && before) { judged = before; draw(); }
+      showProblem(error, `The mark of “${request}” was not written`, again);
       return;
+    } finally {
+      changes += 1;
     }
     if (reported.length) await report(reported);
   }
@@ -280,9 +298,9 @@ export function make({ options, remember }) {
   function drawVerdict() {
     if (!judged.file) return fill(verdict);
     const none = h("button", { type: "button", "aria-pressed": String(judged.none), disabled: judged.isWriting, onclick: () => {
-      const wanted = { ...structuredClone(judged), none: !judged.none };
-      if (wanted.none) { wanted.wrong = [...new Set([...wanted.wrong, ...wanted.right])]; wanted.right = []; }
-      store(wanted, wanted.none ? { outcome: "nothing_fits" } : null);
+      const wanted = !judged.none;
+      const refused = ({ right, wrong }) => ({ right: [], wrong: [...new Set([...wrong, ...right])] });
+      store((marks) => ({ ...marks, ...(wanted && refused(marks)), none: wanted }), wanted ? { outcome: "nothing_fits" } : null);
     } }, "No result is right");
     const state = judged.isWriting ? "Writing the marks to" : judged.stored ? "This request is in"
       : judged.wrong.length ? "Mark the right results, or that none is right, to write this request to" : "Mark results to write this request to";
@@ -300,7 +318,7 @@ export function make({ options, remember }) {
     return h("fieldset", { disabled: judged.isWriting, class: "ticks" }, h("legend", {}, `The request needs, of the ${judged.right.length} ticked tools`),
       h("p", { class: "actions" }, options.map(([value, label]) => {
         const id = `ticks-${value}`;
-        const radio = h("input", { type: "radio", name: "ticks", id, value, checked: judged.wanted === value, onchange: () => store({ ...structuredClone(judged), wanted: value }).then(() => document.getElementById(id)?.focus()) });
+        const radio = h("input", { type: "radio", name: "ticks", id, value, checked: judged.wanted === value, onchange: () => store((marks) => ({ ...marks, wanted: value })).then(() => document.getElementById(id)?.focus()) });
         return h("span", { class: "inline" }, radio, h("label", { for: id }, label));
       })),
       h("p", { class: "muted", role: "status" }, says[judged.wanted]));
