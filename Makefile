@@ -160,10 +160,11 @@ chromium:
 	  || { echo "there is no Chromium: install it (Debian: apt-get install chromium), or name one in SKILLROUTE_CHROMIUM"; exit 2; }
 
 .PHONY: test-console
-test-console: $(VENV)/.console chromium ## Test the console in a real browser: needs Chromium (SKILLROUTE_CHROMIUM), and npm for axe-core
+test-console: $(VENV)/.console chromium ## Test the console in a real browser: needs Chromium (SKILLROUTE_CHROMIUM), and npm for axe-core (FAILED=1 runs what failed last)
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(NPM)/.installed; \
 	  else echo "NOT TESTED: the console with axe-core, because there is no npm" >&2; fi
-	@SKILLROUTE_AXE=$(abspath $(AXE)) $(BIN)/python -m pytest tests/console -m console -n 2 --dist loadfile
+	@SKILLROUTE_AXE=$(abspath $(AXE)) $(BIN)/python -m pytest tests/console -m console -n 2 --dist loadfile \
+	  $(if $(FAILED),--last-failed --last-failed-no-failures none)
 
 .PHONY: test-stubs
 test-stubs: $(VENV)/.dev $(NPM)/.installed ## Compile the stubs of all tools by TypeScript: needs npm
