@@ -1,10 +1,11 @@
-// Search: what a request finds and why, two settings side by side, and marks that become judged requests.
+// Search: what a request finds and why, and two settings side by side.
 import { act } from "./calls.js";
 import { skillChip } from "./colours.js";
 import { field, fill, h, plural, select } from "./dom.js";
-import { draft, dropDraft, keepDraft } from "./drafts.js";
+import { draft, keepDraft } from "./drafts.js";
 import { PARTS, PART_NAMES, figures, inWords, parts } from "./explanation.js";
-import { say, showProblem, solved } from "./notices.js";
+import { showProblem, solved } from "./notices.js";
+import { keyOf, makeMarks } from "./search_marks.js";
 
 const MODES = [["", "the default"], "semantic", "lexical", "hybrid"];
 const STRATEGIES = [["", "the default"], "hierarchical", "direct", "hybrid"];
@@ -21,7 +22,6 @@ const FALLBACKS = {
   skill_search_timeout: "the search of skills took too long, so all tools were searched",
 };
 const FITS = { likely: ["ok", "The results likely serve the request"], unsure: ["so", "The results may not serve the request"], unlikely: ["no", "No result seems to serve the request"] };
-const keyOf = (tool) => (tool.server ? `${tool.server}/${tool.name}` : tool.name);
 
 export function make({ options, remember }) {
   const kept = draft("search") ?? {};
@@ -34,16 +34,13 @@ export function make({ options, remember }) {
   let answers = []; // of A and of B
   let asked = ""; // of the answers that are shown
   let sent = ""; // the request that was sent last, unless it failed
-  let judged = { right: [], wrong: [], none: false, wanted: "any", file: null };
   let areOffered = false;
   let turn = 0;
-  let writing = Promise.resolve(); // of marks: one change after the other
-  let changes = 0; // of marks, begun or ended
 
   query.addEventListener("input", () => keep());
   const compare = h("button", { type: "button", "aria-pressed": String(comparing), onclick: () => setComparing(!comparing) }, "Compare two settings ", h("kbd", {}, "c"));
   const rows = h("div", { class: "compare" });
-  const verdict = h("div", {});
+  const marks = makeMarks({ answers: () => answers, draw });
   const results = h("div", { class: "compare", "aria-live": "off" });
   const status = h("p", { class: "muted", role: "status" });
   const form = h("form", { class: "tools", onsubmit: (event) => { event.preventDefault(); run(); } },
@@ -52,7 +49,7 @@ export function make({ options, remember }) {
   // Results come first where there is little room: there the settings are opened by who wants them.
   const folded = h("details", { class: "settings", open: !matchMedia("(max-width: 1000px)").matches },
     h("summary", {}, "Settings ", chosen), rows);
-  const element = h("div", { class: "scroll stack", tabindex: "-1" }, form, folded, status, verdict, results);
+  const element = h("div", { class: "scroll stack", tabindex: "-1" }, form, folded, status, marks.element, results);
 
   function settingsOf(name, values = {}) {
     const number = (label, max) => h("input", { type: "number", min: 0, max, step: max === 1 ? 0.05 : 1, class: "short", placeholder: max === 50 ? "10" : "", value: values[label] ?? "" });
@@ -121,26 +118,19 @@ export function make({ options, remember }) {
     if (!query.value.trim()) return query.focus();
     const mine = ++turn;
     const request = query.value.trim();
-    let seen = changes;
     sent = request;
     keep();
     remember("search", { q: request });
     fill(status, "Searching …");
     try {
       const used = settings.slice(0, comparing ? 2 : 1);
-      let [found, file] = await Promise.all([
-        Promise.all(used.map((one) => act("search/run", { request: { query: request, ...one.request() } }))),
-        act("search/judged", { query: request })]);
-      for (await writing; seen !== changes && mine === turn; await writing) { // else it is older than marks that were written
-        seen = changes;
-        file = await act("search/judged", { query: request });
-      }
+      const found = await Promise.all(used.map((one) => act("search/run", { request: { query: request, ...one.request() } })));
+      const judged = await marks.read(request);
       if (mine !== turn) return undefined;
       [answers, asked] = [found, request];
       solved(FAILED);
       if (!areOffered) offerModes().catch(() => {});
-      judged = judgedOf(request, file);
-      draw();
+      marks.show(judged);
     } catch (error) {
       if (mine !== turn) return undefined;
       sent = "";
@@ -154,7 +144,6 @@ export function make({ options, remember }) {
     fill(status, answers.length === 2 ? movedText() : "");
     results.dataset.asked = asked;
     fill(results, answers.map((answer, at) => column(answer, at)));
-    drawVerdict();
   }
 
   function movedText() {
@@ -202,7 +191,7 @@ export function make({ options, remember }) {
       h("div", { class: "title" },
         h("a", { class: "code", href: `#/catalogue?tool=${tool.db_id}` }, tool.name), h("span", { class: "muted" }, tool.server ?? "no server"),
         other && moved(rank, before, side), tool.type !== "tool" && h("span", { class: "chip" }, tool.type)),
-      marks(tool),
+      marks.of(tool),
       h("p", { class: "text" }, tool.description),
       h("div", { class: "rest" }, h("span", { class: "score" }, parts(tool), h("strong", {}, tool.score.toFixed(3))),
         h("span", { class: "chips" }, tool.skill_ids.map((id) => skillChip(id, { isPrimary: id === tool.primary_skill_id })))),
@@ -219,125 +208,7 @@ export function make({ options, remember }) {
     return h("span", { class: `moved ${up ? "up" : "down"}` }, `${up ? "▲" : "▼"} ${Math.abs(before - rank)}, from place ${before + 1} in A`);
   }
 
-  function marks(tool) {
-    const key = keyOf(tool);
-    const button = (kind, sign, label) => h("button", {
-      type: "button", class: kind, disabled: judged.isWriting, "aria-pressed": String(judged[kind].includes(key)),
-      "aria-label": `${label}: ${key}`, title: label, "data-mark": `${kind} ${key}`, onclick: () => mark(kind, key),
-    }, sign);
-    return h("span", { class: "marks" }, button("right", "✓", "right for the request"), button("wrong", "✗", "wrong for the request"));
-  }
-
-  function judgedOf(request, file) {
-    const needs = file.judged?.needs ?? null;
-    const local = draft(`judged/${request}`) ?? {};
-    return {
-      right: needs ? needs.flat() : [], wrong: file.judged?.wrong ?? local.wrong ?? [],
-      none: needs !== null && needs.length === 0, stored: needs !== null, wanted: wantedBy(needs ?? [], judged, request), of: request, file,
-    };
-  }
-
-  async function mark(kind, key) {
-    const has = judged[kind].includes(key);
-    await store(({ right, wrong, none, ...marks }) => {
-      const others = { right: right.filter((one) => one !== key), wrong: wrong.filter((one) => one !== key) };
-      if (!has) others[kind].push(key);
-      return { ...marks, ...others, none: none && !others.right.length };
-    }, has ? null : { key, outcome: kind === "right" ? "succeeded" : "wrong" });
-    if (document.activeElement === document.body) document.querySelector(`[data-mark="${CSS.escape(`${kind} ${key}`)}"]`)?.focus();
-  }
-
-  /** Write a change of the marks of the request that is shown; tried again, it changes what is marked by then. */
-  function store(change, outcome = null) {
-    const [request, reported] = [judged.of, outcome ? outcomesOf(outcome) : []];
-    const again = () => (writing = writing.then(() => write(request, change, reported, again)));
-    return again();
-  }
-
-  /** What could not be written is not shown as if it were. */
-  async function write(request, change, reported, again) {
-    const isShown = () => judged.of === request;
-    let before = isShown() ? judged : null;
-    changes += 1;
-    try {
-      before ??= judgedOf(request, await act("search/judged", { query: request }));
-      const wanted = change(before);
-      if (isShown()) { judged = { ...wanted, isWriting: true }; draw(); }
-      let { file } = wanted;
-      if (wanted.right.length || wanted.none) file = await act("search/judge", { query: request, right: wanted.right, wrong: wanted.wrong, wanted: wanted.wanted === "divided" ? null : wanted.wanted });
-      else if (wanted.stored) file = await act("search/forget", { query: request });
-      // Of a request that nothing is known to serve the file has no line: what does not serve it stays here.
-      if (wanted.wrong.length && !file.judged) keepDraft(`judged/${request}`, { wrong: wanted.wrong }); else dropDraft(`judged/${request}`);
-      if (isShown()) { judged = judgedOf(request, file); draw(); }
-    } catch (error) {
-      if (isShown() && before) { judged = before; draw(); }
-      showProblem(error, `The mark of “${request}” was not written`, again);
-      return;
-    } finally {
-      changes += 1;
-    }
-    if (reported.length) await report(reported);
-  }
-
-  /** A mark as outcomes of the searches that showed the tool, or of all where nothing fits; of none that left no receipt. */
-  function outcomesOf({ key, outcome }) {
-    return answers.filter((answer) => answer.metadata.search_id).flatMap(({ metadata, tools }) => {
-      if (!key) return [{ search_id: metadata.search_id, outcome }];
-      return tools.filter((tool) => keyOf(tool) === key).map((tool) => ({ search_id: metadata.search_id, outcome, tool_id: tool.db_id }));
-    });
-  }
-
-  async function report(outcomes) {
-    try {
-      await act("search/report", { outcomes });
-    } catch (error) {
-      showProblem(error, "The mark is in the file, but nothing will be learned from it", () => report(outcomes));
-    }
-  }
-
-  function drawVerdict() {
-    if (!judged.file) return fill(verdict);
-    const none = h("button", { type: "button", "aria-pressed": String(judged.none), disabled: judged.isWriting, onclick: () => {
-      const wanted = !judged.none;
-      const refused = ({ right, wrong }) => ({ right: [], wrong: [...new Set([...wrong, ...right])] });
-      store((marks) => ({ ...marks, ...(wanted && refused(marks)), none: wanted }), wanted ? { outcome: "nothing_fits" } : null);
-    } }, "No result is right");
-    const state = judged.isWriting ? "Writing the marks to" : judged.stored ? "This request is in"
-      : judged.wrong.length ? "Mark the right results, or that none is right, to write this request to" : "Mark results to write this request to";
-    return fill(verdict, h("p", { class: "actions" }, none, h("span", { class: "muted" }, `${state} `, h("span", { class: "code" }, judged.file.name), `: ${plural(judged.file.count, "request")}.`),
-      judged.file.count > 0 && h("button", { type: "button", class: "plain", onclick: download }, "Download it")),
-    judged.right.length > 1 && several());
-  }
-
-  /** What several ticks mean, for the person to say. */
-  function several() {
-    const all = judged.right.length === 2 ? "both" : `all ${judged.right.length}`;
-    const options = [["any", "any of these: one is enough"], ["all", "all of these: each is needed"]];
-    if (judged.wanted === "divided") options.push(["divided", `as the file divides them: ${judged.file.judged.needs.map((need) => (need.length > 1 ? `(${need.join(" or ")})` : need[0])).join(" and ")}`]);
-    const says = { any: `An answer is right with one of the ${judged.right.length} ticked tools.`, all: `An answer is right with ${all} ticked tools only.`, divided: "A tool that you tick now is added to the first need." };
-    return h("fieldset", { disabled: judged.isWriting, class: "ticks" }, h("legend", {}, `The request needs, of the ${judged.right.length} ticked tools`),
-      h("p", { class: "actions" }, options.map(([value, label]) => {
-        const id = `ticks-${value}`;
-        const radio = h("input", { type: "radio", name: "ticks", id, value, checked: judged.wanted === value, onchange: () => store((marks) => ({ ...marks, wanted: value })).then(() => document.getElementById(id)?.focus()) });
-        return h("span", { class: "inline" }, radio, h("label", { for: id }, label));
-      })),
-      h("p", { class: "muted", role: "status" }, says[judged.wanted]));
-  }
-
-  async function download() {
-    try {
-      const { name, text } = await act("search/requests");
-      const url = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
-      h("a", { href: url, download: name }).click();
-      setTimeout(() => URL.revokeObjectURL(url), 1000);
-      say(`In the folder of ${name}, evaluate with: skillroute eval --queries '${name}'`, { forMs: 15000 });
-    } catch (error) {
-      showProblem(error, "The requests cannot be read", download);
-    }
-  }
-
   setComparing(comparing);
-  fill(verdict);
   return {
     element,
     enter: () => (query.value ? run() : query.focus()),
@@ -345,13 +216,6 @@ export function make({ options, remember }) {
     leave: () => { turn += 1; keep(); },
     keys: { c: { says: "compare two settings", run: () => setComparing(!comparing) } },
   };
-}
-
-/** What several ticks mean, by the needs that are stored; one alone says nothing, and what was chosen before stays. */
-function wantedBy(needs, before, asked) {
-  if (needs.flat().length < 2) return before.of === asked ? before.wanted : "any";
-  if (needs.length === 1) return "any";
-  return needs.every((need) => need.length === 1) ? "all" : "divided";
 }
 
 function schema(value) {
