@@ -23,6 +23,14 @@ WIDE = {"width": 1280, "height": 800}
 NARROW = {"width": 400, "height": 800}
 # How long a page may take to show something: beside containers, on two processors, some take ten times what they need.
 _PATIENCE_MS = int(os.environ.get("SKILLROUTE_CONSOLE_PATIENCE_MS", "90000"))
+# Notices pass by after some seconds, and so does the wait for the letter after g: too soon where all is as slow.
+_STAY = """(() => {
+  const wait = window.setTimeout;
+  window.setTimeout = (run, ms, ...given) => {
+    const asks = new Error().stack.split("\\n")[2] ?? "";
+    return wait(run, /\\/(menu|notices)\\.js/.test(asks) ? 3_600_000 : ms, ...given);
+  };
+})()"""
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -70,6 +78,12 @@ class Console:
     def settle(self) -> None:
         """Wait until the page has read what was answered before."""
         self.page.evaluate("fetch(location.pathname).then((answer) => answer.text())")
+
+    def enter(self, token: str) -> None:
+        """Use a token in the first error that asks for one; in one step, as errors change places while a page reads."""
+        self.page.get_by_label("Token").first.evaluate(
+            "(field, token) => { field.value = token; field.form.requestSubmit(); }", token
+        )
 
     def hold(self, pattern: str) -> Callable[..., Any]:
         """Keep requests back; what is returned waits for one of them, by its place, and returns it."""
@@ -146,6 +160,7 @@ def locked(processes: Processes) -> Iterator[Up]:
 def context(browser: Browser) -> Iterator[BrowserContext]:
     made = browser.new_context(viewport=WIDE)
     made.set_default_timeout(_PATIENCE_MS)
+    made.add_init_script(_STAY)
     yield made
     made.close()
 
@@ -176,6 +191,14 @@ def axe() -> str:
     if not path.is_file():
         pytest.skip("there is no axe-core: make test-console gets it where npm is")
     return path.read_text("utf-8")
+
+
+def expect(found: Any) -> Any:
+    """Return what Playwright expects of a locator; only where the tests of the console run is it installed."""
+    from playwright.sync_api import expect as expected
+
+    expected.set_options(timeout=_PATIENCE_MS)  # else 5 s
+    return expected(found)
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:

@@ -151,15 +151,19 @@ def test_marks_become_requests_that_eval_reads(console: Console) -> None:
     console.page.get_by_role("button", name="right for the request: restaurants/reserve_table").click()
     console.page.get_by_text("This request is in").wait_for()
     console.page.get_by_role("button", name="wrong for the request").last.click()
+    file = console.server.home.path / "requests.jsonl"
+
+    def needs() -> dict[str, Any]:
+        return {line["query"]: line["needs"] for line in lines_of(file)} if file.exists() else {}
+
+    eventually(lambda: needs().get("reserve a table for friday") == [["restaurants/reserve_table"]], "it is written")
     console.open("search?q=sharpen+the+kitchen+knives")
     console.page.locator("[data-asked='sharpen the kitchen knives']").wait_for()
     console.page.get_by_role("button", name="No result is right").click()
     console.page.get_by_text("This request is in").wait_for()
-
-    file = console.server.home.path / "requests.jsonl"
-    needs = {line["query"]: line["needs"] for line in lines_of(file)}
-    assert needs["reserve a table for friday"] == [["restaurants/reserve_table"]]
-    assert needs["sharpen the kitchen knives"] == []
+    # Of the request before the same was said.
+    eventually(lambda: needs().get("sharpen the kitchen knives") == [], "that none is right is written")
+    assert needs()["reserve a table for friday"] == [["restaurants/reserve_table"]]
     evaluated = cli(console.server.home.path, "eval", "--queries", str(file), "--json")
     assert evaluated.returncode == 0, evaluated.stderr
 
@@ -373,7 +377,7 @@ def test_more_of_the_decided_ones_are_shown_page_by_page(console: Console, decid
     console.page.locator("#errors").get_by_text("the list is away").wait_for()
     more.click()
     eventually(lambda: rows_of(console, "approved").count() == 60, "each is there once")
-    assert console.page.evaluate("document.activeElement.textContent") == "50"
+    eventually(lambda: console.page.evaluate("document.activeElement.textContent") == "50", "the first new one is next")
     assert more.count() == 0
 
 

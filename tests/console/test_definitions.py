@@ -71,8 +71,8 @@ def test_the_difference_is_approved_and_rejected_by_keys(console: Console) -> No
     console.page.keyboard.press("j")
     console.page.keyboard.press("a")
     console.page.get_by_role("status").get_by_text("abacus/first").wait_for()
-    # The next one has the focus.
-    assert console.page.evaluate("document.activeElement.ariaLabel") == "abacus/second"
+    focused = "document.activeElement.ariaLabel"
+    eventually(lambda: console.page.evaluate(focused) == "abacus/second", "the next one has the focus")
     console.page.keyboard.press("j")
     console.page.keyboard.press("x")
     console.page.get_by_role("status").get_by_text("Rejected: abacus/third").wait_for()
@@ -151,6 +151,7 @@ def test_several_are_decided_on_when_that_is_confirmed(console: Console) -> None
         console.page.get_by_label(f"Select drawer/{name}").check()
     console.page.get_by_role("button", name="Approve selected (2)").click()
     dialog = console.page.get_by_role("dialog", name="Approve 2 changed definitions?")
+    dialog.wait_for()
     assert dialog.locator("li").all_inner_texts() == ["drawer/close", "drawer/open"]
     dialog.get_by_role("button", name="Cancel").click()
     assert len(waiting(console.server, "drawer")) == 3

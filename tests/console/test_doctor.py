@@ -111,8 +111,8 @@ def test_a_description_is_mended_where_its_finding_stands_and_taken_back(console
     console.row("✓ mended").wait_for()
     pane.get_by_text("✓ description changed").wait_for()
     assert "1 mended" in console.page.get_by_role("status").first.inner_text()
-    # Who uses keys alone goes on where the field is.
-    assert console.page.evaluate("document.querySelector('.detail').contains(document.activeElement)")
+    inside = "document.querySelector('.detail').contains(document.activeElement)"
+    eventually(lambda: console.page.evaluate(inside), "who uses keys alone goes on where the field is")
 
     console.page.get_by_role("button", name="Undo").click()
     console.page.get_by_text("description as it was before").wait_for()
@@ -178,7 +178,7 @@ def test_near_duplicates_stand_side_by_side_and_one_is_switched_off(console: Con
     console.server.put(*({"server": name, "name": "press_flowers", "description": words} for name in ("herb", "flora")))
     pane = _examined(console, "press_flowers", "near_duplicates")
     pane.get_by_role("heading", name="Side by side").wait_for()
-    assert pane.get_by_text(words).count() == 2
+    eventually(lambda: pane.get_by_text(words).count() == 2, "both are there")
     for width in (1280, 400):
         console.page.set_viewport_size({"width": width, "height": 800})
         assert console.page.evaluate("document.documentElement.scrollWidth") <= width
@@ -187,9 +187,8 @@ def test_near_duplicates_stand_side_by_side_and_one_is_switched_off(console: Con
 
     pane.get_by_role("button", name="Switch off flora/press_flowers").click()
     console.row("✓ mended").wait_for()
-    assert pane.get_by_role("button", name="Switch on flora/press_flowers").evaluate(
-        "node => node === document.activeElement"
-    )
+    switch = pane.get_by_role("button", name="Switch on flora/press_flowers")
+    eventually(lambda: switch.evaluate("node => node === document.activeElement"), "the focus is where it was")
     # Kept while another page is looked at, as is what is open.
     console.page.get_by_role("link", name="Skills").first.click()
     console.page.get_by_role("heading", level=1, name="Skills").wait_for()

@@ -71,12 +71,15 @@ def test_needs_are_edited_and_taken_back(console: Console, file: Path, axe: str)
     add(pane, 1, "calendar/no_such_tool")
     pane.get_by_text("There is no tool calendar/no_such_tool").wait_for()
     add(pane, 1, "calendar/update_event")
+    pane.get_by_role("button", name="Remove calendar/update_event").wait_for()
     # Who types goes on typing.
     assert pane.get_by_label("Tool for need 1").evaluate("node => node === document.activeElement")
     pane.get_by_role("button", name="Add another need").click()
     add(pane, 2, "mail/unsubscribe")
+    pane.get_by_role("button", name="Remove mail/unsubscribe").wait_for()
     pane.get_by_label("Tool that is wrong").fill("calendar/list_events")
     pane.get_by_label("Tool that is wrong").press("Enter")
+    pane.get_by_role("button", name="Remove calendar/list_events").wait_for()
     assert grave(console, axe) == []
     # What was typed outlives the page, until it is stored.
     console.page.reload()
@@ -87,7 +90,7 @@ def test_needs_are_edited_and_taken_back(console: Console, file: Path, axe: str)
     assert lines_of(file)[0] == {"query": MEETING, "needs": needs, "note": "kept", "wrong": ["calendar/list_events"]}
 
     pane.get_by_role("button", name="All are needed").click()
-    assert pane.locator("fieldset.need").count() == 3
+    eventually(lambda: pane.locator("fieldset.need").count() == 3, "each tool is a need")
     pane.get_by_role("button", name="Discard changes").click()
     console.page.get_by_role("button", name="Undo").click()
     console.page.get_by_text("The request is as it was before").wait_for()
@@ -103,15 +106,15 @@ def test_a_request_is_added_and_deleted_and_put_back(console: Console, file: Pat
     pane.get_by_label("What is asked for").fill("mow the lawn")
     pane.get_by_role("button", name="Add request").click()
     console.row("mow the lawn").wait_for()
-    assert lines_of(file)[-1] == {"query": "mow the lawn", "needs": []}
-    assert "request=mow+the+lawn" in console.page.url
+    eventually(lambda: lines_of(file)[-1] == {"query": "mow the lawn", "needs": []}, "it is written")
+    eventually(lambda: console.page.title() and "request=mow+the+lawn" in console.page.url, "the address follows")
 
     pane.get_by_role("button", name="Delete").click()
     console.row("mow the lawn").wait_for(state="detached")
-    assert len(lines_of(file)) == 3
+    eventually(lambda: len(lines_of(file)) == 3, "it is deleted")
     console.page.locator("#notices p").filter(has_text="Deleted").get_by_role("button", name="Undo").click()
     console.row("mow the lawn").wait_for()
-    assert len(lines_of(file)) == 4
+    eventually(lambda: len(lines_of(file)) == 4, "it is written again")
 
 
 def test_of_two_tabs_the_later_one_sees_both(console: Console, file: Path) -> None:
@@ -149,7 +152,7 @@ def test_a_run_shows_its_scorecard_what_failed_and_what_changed(console: Console
     console.page.get_by_text("Newly lost: 1").wait_for()
     console.page.get_by_text("✗ Not good enough").wait_for()
     runs = console.page.get_by_role("region", name="Runs")
-    assert runs.locator("tbody tr").count() == 2
+    eventually(lambda: runs.locator("tbody tr").count() == 2, "both runs are listed")
     for width in (400, 1280):
         console.page.set_viewport_size({"width": width, "height": 800})
         assert console.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -177,7 +177,8 @@ def test_the_last_change_is_undone_by_a_key(console: Console) -> None:
     console.page.locator("h1").click()
     console.page.keyboard.press("z")
     console.page.get_by_role("button", name="Switch off").wait_for()
-    assert answered(console.server.http.get("/api/v1/tools?name=reserve_table"))[0]["is_active"]
+    found = "/api/v1/tools?name=reserve_table"
+    eventually(lambda: answered(console.server.http.get(found))[0]["is_active"], "the tool is on again")
     assert console.complaints == []
 
 
@@ -223,6 +224,7 @@ def test_the_palette_leads_to_pages_where_names_cannot_be_read_and_keeps_what_wa
     console.page.unroute("**/do/palette/tools")
     console.page.keyboard.press("Escape")
     console.page.get_by_role("button", name="Try again").click()
+    console.page.get_by_role("combobox", name="Page, tool").wait_for()
     console.page.keyboard.type("reserve tab")
     console.page.get_by_role("option", name="reserve_table").wait_for()
 

@@ -139,6 +139,7 @@ def test_what_is_new_comes_by_itself_and_ticks_and_focus_stay(opened: Callable[.
 def test_what_could_not_be_tried_again_says_why(failed: Console, shed: Up) -> None:
     page = failed.page
     page.get_by_role("group", name=LIMIT).get_by_label("All of this reason").check()
+    failed.hold("**/do/health/queues")  # each 5 s the page would see by itself what is gone
     run(shed, "DELETE FROM mcp.outbox WHERE key = (SELECT id::text FROM mcp.tools WHERE name = 'oil_11')")
     page.get_by_role("button", name="Try 2 again").click()
     page.get_by_text("1 not tried again:").wait_for()

@@ -55,8 +55,8 @@ def test_judged_requests_are_decided_on_by_keys(console: Console) -> None:
     console.page.get_by_role("button", name="Accept are my bees well").focus()
     console.page.keyboard.press("Enter")
     console.page.get_by_role("button", name="Accept are my bees well").wait_for(state="detached")
-    # The next one has the focus.
-    assert console.page.evaluate("document.activeElement.ariaLabel") == "Accept the watch has stopped"
+    focused = "document.activeElement.ariaLabel"
+    eventually(lambda: console.page.evaluate(focused) == "Accept the watch has stopped", "the next one has the focus")
     console.page.get_by_role("button", name="Reject the watch has stopped").click()
     console.page.get_by_text("None is waiting to be looked at.").wait_for()
 

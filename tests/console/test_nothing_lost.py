@@ -190,7 +190,8 @@ def test_skills_that_were_taken_from_a_tool_and_not_saved_stay_taken(console: Co
     console.page.get_by_role("heading", level=1, name="Health").wait_for()
     console.open(f"catalogue?tool={tool['id']}")
     heading(console, "create_event")
-    assert console.page.get_by_role("button", name="Remove ").count() == len(before) - 1
+    removing = console.page.get_by_role("button", name="Remove ")
+    eventually(lambda: removing.count() == len(before) - 1, "what was taken is not there again")
     assert console.page.get_by_label("Skill to add").input_value() == "typed"
     console.row("create_event").get_by_text("unsaved").wait_for()
     # What stands in the field was meant as well: saved it is not, as there is no such skill.
@@ -413,7 +414,7 @@ def test_a_mark_that_was_not_written_is_not_shown_and_can_be_written_again(conso
     console.page.route("**/do/search/judge", lambda route: route.abort())
     button.click()
     console.page.get_by_text("was not written").wait_for()
-    assert button.get_attribute("aria-pressed") == "false"
+    eventually(lambda: button.get_attribute("aria-pressed") == "false", "it is not marked")
     console.page.unroute("**/do/search/judge")
     console.page.get_by_role("button", name="Try again").click()
     console.page.get_by_text("This request is in").wait_for()

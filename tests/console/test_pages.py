@@ -71,8 +71,9 @@ def test_a_mode_that_no_reranker_serves_is_not_offered(console: Console) -> None
     with console.page.expect_response("**/do/health/state"):
         console.open("search?q=book+a+table+for+friday")
     console.page.get_by_text("reserve_table").first.wait_for()
-    offered = console.page.get_by_label("Mode").first.locator("option").all_inner_texts()
-    assert offered == ["the default", "semantic", "lexical", "hybrid"]
+    options = console.page.get_by_label("Mode").first.locator("option")
+    offered = ["the default", "semantic", "lexical", "hybrid"]
+    eventually(lambda: options.all_inner_texts() == offered, "the modes that there are are offered")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -201,6 +202,7 @@ def test_no_page_has_a_key_of_its_own_that_the_frame_has(console: Console) -> No
         console.open(place)
         console.page.keyboard.press("?")
         dialog = console.page.get_by_role("dialog")
+        dialog.wait_for()
         keys = dialog.locator("kbd").all_inner_texts()
         assert len(keys) == len(set(keys)), place
         assert "g" not in keys, place

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ def detail(console: Console) -> Any:
 def choose_file(console: Console, path: Path, content: Any) -> None:
     path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
     console.page.get_by_label("A file: drop it here").set_input_files(path)
+    console.page.get_by_text(f"{path.name}, 1 KB").wait_for()  # the file is read
 
 
 def tools_list(*names: str) -> dict[str, Any]:
@@ -76,10 +78,10 @@ def test_changes_that_wait_and_failures_are_filtered_by_the_address(console: Con
         )
     console.open("servers?state=failing")
     detail(console).get_by_text("<b>refused</b>").wait_for()
-    assert console.page.locator("[role=option]").count() == 1
+    eventually(lambda: console.page.locator("[role=option]").count() == 1, "the others do not fail")
     console.page.get_by_label("State").select_option("waiting")
     console.row("sums").get_by_text("1 to approve").wait_for()
-    assert "state=waiting" in console.page.url
+    eventually(lambda: console.page.title() and "state=waiting" in console.page.url, "the address says so")
     detail(console).get_by_role("link", name="1 changed definition").click()
     console.page.get_by_role("heading", level=1, name="Changes").wait_for()
     console.page.go_back()
@@ -91,6 +93,7 @@ def test_changes_that_wait_and_failures_are_filtered_by_the_address(console: Con
 
 def test_what_changed_last_comes_first_and_today_is_a_state(console: Console) -> None:
     put(console.server, "just_now", "just_now_tool")
+    console.page.clock.set_fixed_time(datetime.now(UTC))  # it is today, also where midnight comes meanwhile
     console.open("servers?sort=changed&state=today")
     console.row("just_now").wait_for()
     assert "just_now" in console.page.locator("[role=option]").first.inner_text()
@@ -221,7 +224,8 @@ def test_an_address_is_asked_for_what_it_lists(console: Console) -> None:
         console.page.get_by_role("button", name="Import ").last.click()
         console.page.get_by_role("heading", name="Imported").wait_for()
     assert console.server.items(server="stub_by_address")
-    assert console.page.get_by_label("Server", exact=True).input_value() == ""
+    field = console.page.get_by_label("Server", exact=True)
+    eventually(lambda: field.input_value() == "", "what was typed is done with")
 
 
 def test_programs_of_an_mcp_json_are_told_and_not_started(console: Console, axe: str, tmp_path: Path) -> None:
@@ -256,7 +260,7 @@ def test_it_can_be_stopped_and_changes_nothing_then(console: Console, tmp_path: 
     console.page.get_by_role("button", name="Show what would change").click()
     stop = console.page.get_by_role("button", name="Stop")
     stop.wait_for()
-    assert stop.evaluate("button => button === document.activeElement")
+    eventually(lambda: stop.evaluate("button => button === document.activeElement"), "Enter stops it")
     stop.click()
     console.page.get_by_text("Stopped. Nothing was changed.").wait_for()
     assert console.page.get_by_text("listed.json, 1 KB").is_visible()
@@ -295,8 +299,7 @@ def token(server: Up, *scopes: str) -> str:
 
 
 def enter(console: Console, *scopes: str) -> None:
-    console.page.get_by_label("Token").first.fill(token(console.server, *scopes))
-    console.page.get_by_role("button", name="Use token").first.click()
+    console.enter(token(console.server, *scopes))
 
 
 def test_a_token_without_catalog_sees_and_neither_switches_nor_imports(
@@ -311,7 +314,8 @@ def test_a_token_without_catalog_sees_and_neither_switches_nor_imports(
     console.page.keyboard.press("o")
     console.page.get_by_text(f"{name}: not switched").wait_for()
     console.page.get_by_text("You have read access only").first.wait_for()
-    console.page.get_by_role("button", name="Dismiss").click()
+    refused = console.page.locator(".problem").filter(has_text="not switched")
+    refused.get_by_role("button", name="Dismiss").click()
 
     console.page.keyboard.press("i")
     choose_file(console, tmp_path / "listed.json", tools_list("lock_tool"))

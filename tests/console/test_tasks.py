@@ -163,6 +163,11 @@ def test_ten_dead_letters_are_tried_again(counted: Counted) -> None:
 
 
 def test_the_servers_that_changed_today_are_found(counted: Counted) -> None:
+    found = counted.console.server.home.running()
+    assert found is not None
+    with connected(found.database_url) as sql:
+        [[changed]] = sql("SELECT max(updated_at) FROM mcp.tools WHERE server = 'browser'")
+    counted.page.clock.set_fixed_time(changed)  # its day is today, also where midnight came since
     counted.press("g", "v")
     counted.page.get_by_label("State", exact=True).wait_for()
     counted.select(counted.page.get_by_label("State", exact=True), "today")

@@ -166,7 +166,7 @@ async function start() {
   // What the browser kept of a tab that was left is as old as that, and its page has taken its leave.
   addEventListener("pageshow", ({ persisted }) => { if (persisted) location.reload(); });
   // With another token everything may look different, and so may what was undone for a page that was left.
-  for (const name of ["token", "changed-elsewhere"]) document.addEventListener(name, () => shown?.page.enter?.());
+  document.addEventListener("changed-elsewhere", () => shown?.page.enter?.());
   introduce();
   await open();
 }

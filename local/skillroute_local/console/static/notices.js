@@ -47,10 +47,11 @@ function tokenForm(close, again) {
     event.preventDefault();
     setToken(input.value.trim());
     close();
+    document.dispatchEvent(new CustomEvent("token")); // what another caller saw is forgotten
     try {
-      await again?.(); // first: what the page reads meanwhile would be older than what this writes
+      await again?.(); // before the page reads anew: that would be older than what this writes
     } finally {
-      document.dispatchEvent(new CustomEvent("token"));
+      document.dispatchEvent(new CustomEvent("changed-elsewhere"));
     }
   };
   return h("form", { class: "inline", onsubmit: use }, input, h("button", { type: "submit" }, "Use token"),
