@@ -234,3 +234,72 @@ def test_a_second_click_on_save_sends_nothing_more(console: Console, file: Path)
     console.page.get_by_text("The request is saved").wait_for()
     assert [url for url in sent if url.endswith("/do/evaluation/save")] == [f"{console.url}do/evaluation/save"]
     assert pane.get_by_role("alert").count() == 0
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_who_types_in_another_request_while_one_is_saved_goes_on_typing(
+    console: Console, file: Path, is_new: bool
+) -> None:
+    pane = opened(console, MEETING)
+    pane.get_by_role("button", name="Remove need 1").click()
+    save = console.hold("**/do/evaluation/save")
+    read = console.hold("**/do/evaluation/requests")
+    pane.get_by_role("button", name="Save request").click()
+    held = save()
+    if is_new:
+        console.page.get_by_role("button", name="New request").click()
+    else:
+        console.row("sharpen").click()
+    field = pane.get_by_label("What is asked for")
+    field.press_sequentially("x")
+    held.continue_()
+    read().continue_()
+    console.page.get_by_text("The request is saved").wait_for()
+    console.row(MEETING).get_by_text("nothing", exact=True).wait_for()
+    console.page.keyboard.type("y")
+    assert field.input_value() == ("xy" if is_new else "sharpen the kitchen knivesxy")
+
+
+def test_a_request_that_is_drawn_anew_while_it_is_saved_is_saved_once(console: Console, file: Path) -> None:
+    pane = opened(console, MEETING)
+    pane.get_by_role("button", name="Remove need 1").click()
+    asked = console.hold("**/do/evaluation/save")
+    sent: list[str] = []
+    console.page.on("request", lambda request: sent.append(request.url))
+    pane.get_by_role("button", name="Save request").click()
+    save = asked()
+    pane.get_by_label("What is asked for").evaluate("field => { field.dataset.isOld = true; }")
+    console.page.get_by_role("button", name="Reload").click()
+    pane.locator("textarea[data-is-old]").wait_for(state="detached")
+    pane.get_by_role("button", name="Save request").click()
+    console.settle()
+    save.continue_()
+    console.page.get_by_text("The request is saved").wait_for()
+    assert [url for url in sent if url.endswith("/do/evaluation/save")] == [f"{console.url}do/evaluation/save"]
+
+
+def test_a_run_that_ends_while_requests_are_read_stays_among_the_runs(console: Console, file: Path) -> None:
+    console.open("evaluation")
+    console.row(MEETING).wait_for()
+    asked = console.hold("**/do/evaluation/requests")
+    console.page.get_by_role("button", name="Reload").click()
+    read = asked()
+    older = read.fetch()  # answered before the run, and received after it
+    console.page.keyboard.press("r")
+    runs = console.page.get_by_role("region", name="Runs").locator("tbody tr")
+    runs.first.wait_for()
+    read.fulfill(response=older)
+    console.settle()
+    assert runs.count() == 1
+
+
+def test_a_request_that_was_not_deleted_is_deleted_by_trying_again(console: Console, file: Path) -> None:
+    pane = opened(console, MEETING)
+    console.page.route("**/do/evaluation/remove", lambda route: route.abort())
+    pane.get_by_role("button", name="Delete").click()
+    problem = console.page.locator(".problem").filter(has_text="was not deleted")
+    problem.wait_for()
+    console.page.unroute("**/do/evaluation/remove")
+    problem.get_by_role("button", name="Try again").click()
+    console.row(MEETING).wait_for(state="detached")
+    eventually(lambda: console.page.title() and len(lines_of(file)) == 2, "it is deleted")

@@ -1,11 +1,12 @@
 // A judged request: its text, what it needs as groups of tools, and which tools are wrong.
 import { act } from "./calls.js";
-import { field, fill, h, oneAtATime, refuse } from "./dom.js";
+import { field, fill, h, nowShown, refuse } from "./dom.js";
 import { KEPT, draft, dropDraft, keepDraft, unsaved } from "./drafts.js";
-import { say, showProblem } from "./notices.js";
+import { say, showProblem, solved } from "./notices.js";
 import { match, toolInput, tools } from "./tool_choice.js";
 
 const NEW = "new-request";
+const sending = new Set(); // drafts that are being stored: the editor may be drawn anew meanwhile
 const draftOf = (query) => (query === null ? NEW : `request/${query}`);
 const asText = ({ query, needs, wrong }) => JSON.stringify([query, needs.filter((need) => need.length), wrong]);
 export const unsavedRequest = (query) => unsaved(draftOf(query));
@@ -86,9 +87,12 @@ export function requestEditor(row, changed) {
     isChanged && h("p", { class: "muted" }, KEPT));
   }
 
-  const store = oneAtATime(async (known) => {
+  async function store(known) {
     const query = text.value.trim();
+    if (sending.has(of)) return undefined;
     if (!query) return refuse(text, "Enter what is asked for.");
+    const what = `The request was not saved: ${query}`;
+    sending.add(of);
     const needs = mine.needs.filter((need) => need.length);
     const sent = asText(mine);
     try {
@@ -96,15 +100,22 @@ export function requestEditor(row, changed) {
       const left = draft(of)?.mine ?? mine; // it may have been changed while it was sent
       dropDraft(of);
       if (asText(left) !== sent) keepDraft(draftOf(query), { mine: left, seen: { needs: saved.needs, wrong: saved.wrong } });
+      solved(what);
       say(row ? "The request is saved" : "The request is added", { action: "Undo", run: () => undo(query, saved, changed, row && known ? { query: row.query, ...known } : null), forMs: 10000 });
       await changed(query); // until it is drawn anew, this editor has what was stored before
     } catch (error) {
-      if (error.now) compare(error.message, error.now);
-      else if (error.status === 409) refuse(text, error.message);
-      else showProblem(error, "The request was not saved", () => store(known));
+      if (!error.now && error.status !== 409) showProblem(error, what, () => store(known));
+      else if (error.now && text.isConnected) compare(error.message, error.now);
+      else if (!error.now && nowShown(text).isConnected) refuse(text, error.message);
+      else { // this editor is gone: what was typed is kept, and is compared with what is stored where it is opened
+        showProblem(error, what);
+        if (row) await changed(row.query);
+      }
+    } finally {
+      sending.delete(of);
     }
     return undefined;
-  });
+  }
 
   function compare(why, now, isNew = true) {
     fill(conflict, h("div", { class: "note", role: "alert" },
@@ -142,7 +153,7 @@ async function undo(query, saved, changed, before) {
     if (before) await act("evaluation/save", { query: before.query, needs: before.needs, wrong: before.wrong, seen, was: query });
     else await act("evaluation/remove", { query, seen });
     say(before ? "The request is as it was before" : "The request is taken out again");
-    changed(before?.query ?? null);
+    changed(before?.query ?? null, true);
   } catch (error) {
     showProblem(error, "The change was not taken back", error.now ? undefined : () => undo(query, saved, changed, before));
   }
@@ -154,7 +165,7 @@ async function remove(row, changed) {
     const back = async () => {
       try {
         await act("evaluation/restore", { lines });
-        changed(row.query);
+        changed(row.query, true);
       } catch (error) {
         showProblem(error, "The request was not put back", error.now ? undefined : back);
       }
@@ -163,6 +174,6 @@ async function remove(row, changed) {
     say(`Deleted: ${row.query}`, { action: "Undo", run: back, forMs: 10000 });
     changed(null);
   } catch (error) {
-    showProblem(error, "The request was not deleted", () => (error.now && !error.now.is_gone ? remove({ ...row, ...error.now }, changed) : changed(null)));
+    showProblem(error, "The request was not deleted", () => (error.now?.is_gone ? changed(null) : remove({ ...row, ...error.now }, changed)));
   }
 }

@@ -2,10 +2,11 @@
 import { Problem, act, events } from "./calls.js";
 import { fill, h, plural, progressLine, select, when } from "./dom.js";
 import { inWords, searchFor } from "./evaluation_editor.js";
-import { showProblem } from "./notices.js";
+import { showProblem, solved } from "./notices.js";
 
 const SHARES = ["recall@1", "recall@5", "ndcg@5", "comp@5", "no_match"];
 const LOW = new Set(["empty", "refused"]); // the lower the better
+const FAILED = "The requests could not be evaluated";
 const share = (value) => (value === null || value === undefined ? "–" : value.toFixed(3));
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
 
@@ -14,11 +15,15 @@ let outcome = null;
 let running = null; // { doing, done, total, stop }
 let drawn = () => {};
 let kept = () => {};
+let count = 0; // of the runs that have ended
 document.addEventListener("token", () => { // what another caller may see is no business of this one
   running?.stop();
-  outcome = null;
+  running = outcome = null; // what was sent before it was stopped is not taken either
   drawn();
 });
+
+/** How many runs have ended: a list of runs that was asked for before one has not got it. */
+export const runsEnded = () => count;
 
 /** The requests of the last run that failed, by their text; null before one. */
 export const failedNow = () => outcome && new Set(outcome.failed.map((row) => row.query));
@@ -28,12 +33,14 @@ async function run(settings, floors) {
   const mine = { doing: "beginning", done: 0, total: null, stop: () => controller.abort() };
   running?.stop();
   running = mine;
+  solved(FAILED);
   drawn();
   try {
     for await (const event of events("evaluation/run", { settings, floors }, { signal: controller.signal })) {
       if (running !== mine) return;
       if (event.report) {
         outcome = event;
+        count += 1;
         kept(event.history);
         mine.ended = true;
       } else Object.assign(mine, event);
@@ -41,7 +48,7 @@ async function run(settings, floors) {
     }
     if (!mine.ended) throw new Problem(0, { detail: "the run ended before its scorecard" });
   } catch (error) {
-    showProblem(error, "The requests could not be evaluated", () => run(settings, floors));
+    showProblem(error, FAILED, () => { setTimeout(() => run(settings, floors)); }); // after the event of another token, which stops what runs
   } finally {
     if (running === mine) running = null;
     drawn();

@@ -2,7 +2,7 @@
 import { act } from "./calls.js";
 import { choose, fill, h, plural, select } from "./dom.js";
 import { inWords, requestEditor, unsavedRequest } from "./evaluation_editor.js";
-import { failedNow, runPanel } from "./evaluation_run.js";
+import { failedNow, runPanel, runsEnded } from "./evaluation_run.js";
 import { List, Split } from "./list.js";
 import { notRead, showProblem, solved } from "./notices.js";
 
@@ -17,7 +17,9 @@ const FITS = {
 export function make({ options, remember }) {
   let rows = [];
   let name = "";
+  let isReading = false;
   let tab = options.get("show") === "runs" ? "runs" : "requests";
+  let isAdding = false; // a new request is open: an answer that comes late puts no other one in its place
   const list = new List({
     label: "Requests", key: (row) => row.query,
     row: (row) => [
@@ -65,7 +67,10 @@ export function make({ options, remember }) {
     const given = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const failed = failedNow();
     const text = (row) => [row.query, ...row.needs.flat(), ...row.wrong].join(" ").toLowerCase();
-    const shown = rows.filter((row) => FITS[kind.value](row, failed) && given.every((word) => text(row).includes(word)));
+    // Where a person types, the request stays open though a run has served it: the next letters are not meant for another.
+    const shown = rows.filter((row) => (isTyping() && list.shows(row.query))
+      || (FITS[kind.value](row, failed) && given.every((word) => text(row).includes(word))));
+    list.isPartial = isAdding || isReading;
     list.show(shown, rows.length ? (kind.value === "failed" && !failed ? "Nothing was run yet: see Runs." : "No request matches the filter.") : undefined, how);
     fill(count, list.unread ? "" : shown.length === rows.length ? plural(rows.length, "request") : `${shown.length} of ${plural(rows.length, "request")}`);
     fill(adding, "New request ", unsavedRequest(null), " ", h("kbd", {}, "n"));
@@ -74,23 +79,28 @@ export function make({ options, remember }) {
 
   let reading = 0;
 
-  async function load(given) {
+  async function load() {
     const mine = ++reading;
+    const ran = runsEnded();
+    isReading = list.isPartial = true; // until then a request that was just written is not missing
     try {
       const found = await act("evaluation/requests");
       if (mine !== reading) return; // an answer that comes late has older rows
+      isReading = false;
       ({ rows, name } = found);
       list.unread = null;
       solved(UNREAD);
       fill(says, found.unread > 0 && h("p", { class: "note" },
         `${plural(found.unread, "line")} of ${name} ${found.unread === 1 ? "is" : "are"} no request: nothing is measured until it is mended or taken out of the file.`));
-      runs.setHistory(found.history);
+      if (ran === runsEnded()) runs.setHistory(found.history); // else it is from before a run that is shown by now
       filter();
-      const wanted = given ?? list.chosenKey ?? options.get("request"); // the address may be another one by now
+      if (isAdding) return;
+      const wanted = list.chosenKey ?? options.get("request"); // the address may be another one by now
       if (wanted && list.chooseKey(wanted)) return;
       if (!list.current && !list.choose(0)) split.nothing();
     } catch (error) {
       if (mine !== reading) return;
+      isReading = list.isPartial = false;
       if (!rows.length) list.unread = notRead(error);
       if (tab === "requests") filter();
       showProblem(error, UNREAD, () => load());
@@ -107,23 +117,31 @@ export function make({ options, remember }) {
 
   function show(row) {
     const isFocused = split.detail.contains(document.activeElement);
+    isAdding = false;
     split.of = row.query;
-    split.show(requestEditor(row, changed));
+    split.show(requestEditor(row, (...what) => changed(row.query, ...what)));
     if (isFocused && !split.detail.contains(document.activeElement)) split.detail.focus();
     recall();
   }
 
-  async function changed(query) {
+  const isTyping = () => split.detail.contains(document.activeElement) && document.activeElement.matches("input, textarea");
+
+  /** Show a request as it was written, and open it, unless the person has gone on to another one. */
+  async function changed(of, query, isUndone = false) {
     const wasOpen = split.detail.contains(document.activeElement);
-    if (query !== null) list.expect(query);
-    await load(query ?? undefined);
+    if ((isAdding ? of === null : split.of === of) || (isUndone && !isTyping())) {
+      isAdding = false;
+      if (query !== null) list.expect(query);
+    }
+    await load();
     if (wasOpen && !document.activeElement?.closest(".detail, input, textarea")) split.detail.focus();
   }
 
   function create() {
     to("requests");
+    isAdding = true;
     split.of = null;
-    split.show(requestEditor(null, changed));
+    split.show(requestEditor(null, (...what) => changed(null, ...what)));
     split.open();
     split.detail.querySelector("textarea").focus();
   }
