@@ -48,7 +48,7 @@ async function run(settings, floors) {
     }
     if (!mine.ended) throw new Problem(0, { detail: "the run ended before its scorecard" });
   } catch (error) {
-    showProblem(error, FAILED, () => { setTimeout(() => run(settings, floors)); }); // after the event of another token, which stops what runs
+    showProblem(error, FAILED, () => run(settings, floors));
   } finally {
     if (running === mine) running = null;
     drawn();
