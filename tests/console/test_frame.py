@@ -126,6 +126,7 @@ def test_an_address_is_followed_also_if_the_page_writes_its_own_before(console: 
         ("servers", "Order", "sort=tools", "tools"),
         ("servers", "Filter", "filter=tables", "tables"),
         ("evaluation", "Kind", "kind=nothing", "nothing"),
+        ("evaluation", "Filter requests", "filter=table", "table"),
         ("missed", "State", "state=all", "all"),
         ("suggestions", "Which suggestions", "show=merged", "merged"),
         ("skills", "State", "state=empty", "empty"),

@@ -33,7 +33,7 @@ export function make({ options, remember }) {
   list.element.classList.add("request-row");
   const split = new Split(list, "The request");
   const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter requests", placeholder: "Filter by words or tools",
-    oninput: () => filter({ first: true }) });
+    value: options.get("filter") ?? "", oninput: () => filter({ first: true }) });
   list.openedFrom(search);
   const kind = select(KINDS, options.get("kind"), () => filter({ first: true }));
   kind.setAttribute("aria-label", "Kind");
@@ -60,7 +60,7 @@ export function make({ options, remember }) {
   }
 
   const recall = () => remember("evaluation", {
-    show: tab === "runs" && "runs", kind: kind.value, request: tab === "requests" && (list.current?.query ?? (list.unread && options.get("request"))),
+    show: tab === "runs" && "runs", filter: search.value, kind: kind.value, request: tab === "requests" && (list.current?.query ?? (list.unread && options.get("request"))),
   });
 
   function filter(how) {
@@ -153,6 +153,7 @@ export function make({ options, remember }) {
     options: (address) => {
       options = address;
       choose(kind, address.get("kind"));
+      search.value = address.get("filter") ?? "";
       to(address.get("show") === "runs" ? "runs" : "requests");
       if (address.get("request") && !list.unread) reach(address.get("request"));
     },
