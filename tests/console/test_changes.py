@@ -146,6 +146,28 @@ def test_what_is_being_decided_is_not_listed_again_by_a_reload(console: Console)
     assert "Cheese making" not in names_waiting(console.server)
 
 
+def test_a_decision_that_failed_is_not_tried_again_once_another_one_was_made(console: Console) -> None:
+    suggest(console.server, "Dough kneading")
+    console.open("suggestions")
+    console.row("Dough kneading").click()
+    console.page.get_by_text("No skill is about dough kneading").first.wait_for()
+    console.page.clock.install()
+    console.page.route("**/do/suggestions/review", lambda route: route.abort(), times=1)
+    console.page.get_by_role("button", name="Approve").first.click()
+    console.page.get_by_text("Approving Dough kneading").wait_for()
+    console.page.clock.fast_forward(60_000)
+    problem = console.page.locator(".problem").filter(has_text="Dough kneading was not decided")
+    problem.wait_for()
+    console.row("Dough kneading").click()
+    console.page.locator(".detail h2").get_by_text("Dough kneading").wait_for()
+    console.page.get_by_role("button", name="Reject").first.click()
+    console.page.get_by_text("Rejecting Dough kneading").wait_for()
+    problem.wait_for(state="detached")
+    console.page.clock.fast_forward(60_000)
+    console.page.get_by_text("Rejected: Dough kneading").wait_for()
+    assert "Dough kneading" not in names_waiting(console.server)
+
+
 def test_marks_become_requests_that_eval_reads(console: Console) -> None:
     console.open("search?q=reserve+a+table+for+friday")
     console.page.get_by_role("button", name="right for the request: restaurants/reserve_table").click()

@@ -188,6 +188,22 @@ def test_an_error_says_what_was_not_decided_and_is_tried_again(console: Console)
     console.page.get_by_role("status").get_by_text("Approved: bench/saw").wait_for()
 
 
+def test_a_list_that_is_read_while_a_decision_is_sent_is_read_again(console: Console) -> None:
+    change(console.server, "cut", "sew", of="cloth")
+    console.open("changes")
+    asked = console.hold("**/do/changes/listed")
+    console.page.get_by_role("button", name="Reload").click()
+    older = asked(0)
+    console.page.get_by_role("button", name="Approve cloth/cut").click()
+    console.page.get_by_role("status").get_by_text("Approved: cloth/cut").wait_for()
+    change(console.server, "dye", of="cloth")
+    asked(1).continue_()
+    article(console, "cloth/dye").wait_for()
+    older.continue_()
+    console.settle()
+    assert article(console, "cloth/cut").count() == 0
+
+
 def test_a_token_without_the_scope_is_told_so_and_one_with_it_goes_on(
     opened: Callable[..., Console], blocking: Up, axe: str
 ) -> None:

@@ -123,3 +123,55 @@ def test_a_request_that_is_decided_on_twice_takes_no_other_one_away(console: Con
     page.get_by_text("Rejected.").wait_for()
     page.get_by_role("button", name="Accept oil it").wait_for(state="detached")
     page.get_by_role("button", name="Accept grease it").wait_for()
+
+
+def test_judged_requests_that_were_read_before_one_was_decided_on_are_read_again(console: Console) -> None:
+    page = console.page
+    rows = [{"query": query, "needs": [["shed/oil_hinges"]], "searches": 1} for query in ("oil it", "grease it")]
+    asked = console.hold("**/do/learning/judged")
+    page.route("**/do/learning/accept", lambda route: route.fulfill(json={"name": "requests.jsonl"}))
+    page.goto(f"{console.url}#/learning")
+    asked(0).fulfill(json={"rows": rows, "name": "requests.jsonl"})
+    page.get_by_role("button", name="Accept oil it").wait_for()
+    page.get_by_role("button", name="Reload").click()
+    before = asked(1)
+    page.get_by_role("button", name="Accept oil it").click()
+    page.get_by_role("button", name="Accept oil it").wait_for(state="detached")
+    before.fulfill(json={"rows": rows, "name": "requests.jsonl"})
+    asked(2).fulfill(json={"rows": [rows[1], {**rows[1], "query": "wax it"}], "name": "requests.jsonl"})
+    page.get_by_role("button", name="Accept wax it").wait_for()
+    assert page.get_by_role("button", name="Accept oil it").count() == 0
+
+
+def test_states_are_switched_one_after_the_other(console: Console) -> None:
+    page = console.page
+    with page.expect_response("**/do/learning/status") as read:
+        page.goto(f"{console.url}#/learning")
+    status = read.value.json()
+    off = status | {"live": None}
+    asked = console.hold("**/do/learning/switch")
+    page.get_by_role("button", name="Use this one: state 1").click()
+    first = asked(0)
+    page.get_by_role("button", name="Switch off state 2").click()
+    console.settle()
+    sent: list[Any] = []
+    page.on("request", lambda request: sent.append(request.url))
+    first.fulfill(json=status | {"live": status["live"] | {"id": 1}})
+    page.get_by_text("Searches go by state 1 within 15 seconds.").wait_for()
+    asked(1).fulfill(json=off)
+    page.get_by_text("Searches go by nothing that was learned.").wait_for()
+    assert len([url for url in sent if url.endswith("/switch")]) == 1
+
+
+def test_an_error_of_a_decision_goes_once_the_request_is_decided_on(console: Console) -> None:
+    page = console.page
+    rows = [{"query": "oil it", "needs": [["shed/oil_hinges"]], "searches": 1}]
+    page.route("**/do/learning/judged", lambda route: route.fulfill(json={"rows": rows, "name": "requests.jsonl"}))
+    page.route("**/do/learning/accept", lambda route: route.abort())
+    page.route("**/do/learning/reject", lambda route: route.fulfill(json={"name": "requests.jsonl"}))
+    console.open("learning")
+    page.get_by_role("button", name="Accept oil it").click()
+    problem = page.locator(".problem").filter(has_text="“oil it” was not decided")
+    problem.wait_for()
+    page.get_by_role("button", name="Reject oil it").click()
+    problem.wait_for(state="detached")

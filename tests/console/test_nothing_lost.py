@@ -292,6 +292,42 @@ def test_an_answer_that_comes_late_is_not_shown_for_another_tool(console: Consol
     assert skill(console, "typing_two")["name"] == "Typing Two"
 
 
+def test_a_skill_that_was_not_saved_is_named_though_another_one_is_open_by_then(console: Console) -> None:
+    console.open("skills?skill=typing_one")
+    heading(console, "Typing One")
+    asked = hold(console, "**/do/skills/save")
+    console.page.get_by_label("Name", exact=True).fill("My name")
+    console.page.get_by_role("button", name="Save", exact=True).click()
+    save = asked()
+    choose(console, "Typing Two")
+    answered(console.server.http.patch("/api/v1/skills/typing_one", json={"description": "Of theirs."}))
+    save.continue_()
+    console.page.locator(".problem").filter(has_text="Typing One was not saved").wait_for()
+    choose(console, "Typing One")
+    console.page.get_by_text("Another user has changed this skill").wait_for()
+    assert console.page.get_by_label("Name", exact=True).input_value() == "My name"
+
+
+def test_skills_that_are_saved_for_a_tool_are_shown_though_an_older_answer_comes_late(console: Console) -> None:
+    [tool] = console.server.items(name="typed_tool")
+    console.open(f"catalogue?tool={tool['id']}")
+    heading(console, "typed_tool")
+    asked = console.hold("**/do/catalogue/tool")
+    console.page.get_by_role("button", name="Reload").click()
+    older = asked(0)
+    before = older.fetch()
+    console.page.get_by_label("Skill to add").fill("typing_two")
+    console.page.get_by_role("button", name="Add", exact=True).last.click()
+    console.page.get_by_role("button", name="Remove typing_two").wait_for()
+    console.page.get_by_role("button", name="Save skills").click()
+    asked(1).continue_()
+    console.page.locator(".detail td").get_by_text("Typing Two").wait_for()
+    with console.page.expect_response("**/do/catalogue/tool"):
+        older.fulfill(response=before)
+    console.settle()
+    assert console.page.locator(".detail td").get_by_text("Typing Two").count() == 1
+
+
 def test_a_pane_of_another_item_cannot_be_typed_into_while_one_is_read(console: Console) -> None:
     console.open("skills?skill=typing_one")
     heading(console, "Typing One")

@@ -65,6 +65,22 @@ def test_several_tools_are_given_a_skill_by_keys_and_get_their_own_back(console:
     assert {name: tool["skill_ids"] for name, tool in tools(console, "calendar").items()} == before
 
 
+def test_what_is_switched_off_stays_so_in_the_list_when_its_skills_are_given_back(console: Console) -> None:
+    console.server.put({"server": "shelf", "name": "dust_book", "description": "Dusts a book."})
+    console.open("catalogue?server=shelf&filter=dust_book")
+    console.row("dust_book").locator(".tick").click()
+    console.page.get_by_label("Skill for the selected tools").fill("web_browsing")
+    console.page.get_by_role("button", name="Move", exact=True).click()
+    given = console.page.locator("#notices p").filter(has_text="web_browsing: given to dust_book")
+    given.wait_for()
+    console.page.locator(".selection").get_by_role("button", name="Switch off").click()
+    settled(console, "dust_book is switched off")
+    given.get_by_role("button", name="Undo").click()
+    settled(console, "The earlier skills were given back to dust_book")
+    console.row("no skill").wait_for()
+    assert console.page.locator("[role=option] .off").count() == 1
+
+
 def test_what_others_changed_meanwhile_is_left_and_named(console: Console) -> None:
     console.open("catalogue?server=maps")
     console.page.get_by_label("All shown").check()
@@ -105,6 +121,31 @@ def test_several_suggestions_are_decided_and_taken_back_together(console: Consol
     console.row("Yarn spinning").wait_for()
     assert console.page.get_by_text("selected").count() == 0  # what was decided is selected no longer
     assert console.complaints == []
+
+
+def test_what_is_decided_while_several_are_read_is_not_decided_twice(console: Console) -> None:
+    for name in ("Kite flying", "Lace making"):
+        suggest(console.server, name)
+    console.open("suggestions")
+    for name in ("Lace making", "Kite flying"):
+        console.row(name).locator(".tick").click()
+    console.row("Kite flying").click()
+    console.page.locator(".detail h2").get_by_text("Kite flying").wait_for()
+    asked = console.hold("**/do/suggestions/ids")
+    several = console.page.locator(".selection").get_by_role("button", name="Approve them")
+    several.click()
+    reading = [asked(place) for place in range(2)]
+    several.click()  # what is read already is read once
+    console.page.locator(".detail").get_by_role("button", name="Reject").click()
+    settled(console, "Rejecting Kite flying")
+    for route in reading:
+        route.continue_()
+    settled(console, "Approving 1 name")
+    assert console.page.locator("#notices").get_by_text("Approving").count() == 1
+    for name in ("Lace making", "Kite flying"):
+        console.page.get_by_role("button", name="Undo u").click()
+        console.row(name).wait_for()
+    assert {"Kite flying", "Lace making"} <= names_waiting(console.server)
 
 
 def test_several_skills_are_switched_and_switched_back(console: Console) -> None:

@@ -215,7 +215,11 @@ export function make({ options, remember }) {
       h("p", { class: "lead" }, tool.description || h("span", { class: "muted" }, "It has no description.")),
       h("p", { class: "actions" }, h("button", { type: "button", onclick: () => switchTool(tool, changed) }, tool.is_switched_off ? "Switch on" : "Switch off"),
         tool.tags.map((tag) => h("span", { class: "chip" }, `#${tag}`))),
-      toolSkills(tool, skills, (found) => { changed({ skill_ids: found.skills.map((skill) => skill.skill_id) }); drawTool(found); }),
+      toolSkills(tool, skills, (found) => {
+        if (toolList.shows(tool.id)) opened += 1; // what was asked for before is older
+        changed({ skill_ids: found.skills.map((skill) => skill.skill_id) });
+        drawTool(found);
+      }),
       tool.type === "tool" && requestEditor(tool, () => showTool(tool.id)),
       h("h3", {}, "Arguments"), args(tool.input_schema),
       tool.annotations && [h("h3", {}, "Annotations"), json(tool.annotations, "Annotations")],
@@ -226,7 +230,8 @@ export function make({ options, remember }) {
   async function switchTool(tool, changed) {
     try {
       const row = await act("catalogue/switch", { tool_id: tool.id, on: Boolean(tool.is_switched_off) });
-      changed(row);
+      solved(`${tool.name} was not switched`);
+      changed({ is_active: row.is_active, is_switched_off: row.is_switched_off }); // the rest may be older than another change
       say(`${tool.name} is ${row.is_active ? "on" : "off"}`, { action: "Undo", run: () => switchTool({ ...tool, ...row }, changed) });
       if (toolList.shows(tool.id)) await showTool(tool.id);
     } catch (error) {

@@ -8,12 +8,14 @@ const UNREAD = "Changed definitions cannot be read";
 const MOST = 500; // that are read, or decided on, at once
 const DONE = { approve: "Approved", reject: "Rejected" };
 const nameOf = ({ server, name }) => (server ? `${server}/${name}` : name);
+const notDecided = (wanted) => `${wanted.length === 1 ? nameOf(wanted[0]) : plural(wanted.length, "changed definition")}: not decided`;
 const places = { server: (a, b) => (a.server ?? "").localeCompare(b.server ?? ""), name: (a, b) => a.name.localeCompare(b.name) };
 
 export function make() {
   let rows = [];
   let total = 0;
   let turn = 0; // of what is read: an answer that comes late is of no use
+  let reading = 0; // the turn of the list that is being read
   let isDeciding = false;
   const chosen = new Set();
   const reload = h("button", { type: "button", "data-first": true, onclick: () => load() }, "Reload ", h("kbd", {}, "r"));
@@ -27,6 +29,7 @@ export function make() {
 
   async function load({ keep = false } = {}) {
     const mine = ++turn;
+    reading = mine;
     try {
       const found = await act("changes/listed", rows.length ? { limit: Math.min(MOST, Math.max(25, rows.length)) } : {});
       if (mine !== turn) return;
@@ -37,6 +40,8 @@ export function make() {
       if (mine !== turn) return;
       refused(error);
       showProblem(error, UNREAD, load);
+    } finally {
+      if (reading === mine) reading = 0;
     }
   }
 
@@ -158,11 +163,13 @@ export function make() {
       const again = of("changed_again");
       const gone = new Set(wanted.filter((row) => !again.includes(row)).map(({ id }) => id));
       wanted.forEach(({ id }) => chosen.delete(id));
-      take(rows.filter(({ id }) => !gone.has(id)), total - gone.size);
-      if (again.length || (rows.length === 0 && total > 0)) await load({ keep: true });
+      const left = rows.filter(({ id }) => !gone.has(id));
+      take(left, total - (rows.length - left.length)); // a reading may have left them out already
+      solved(notDecided(wanted));
+      if (reading || again.length || (rows.length === 0 && total > 0)) await load({ keep: true });
       if (element.isConnected && isFree()) focusOn(rows.some(({ id }) => id === here) ? here : rows[Math.min(at, rows.length - 1)]?.id);
     } catch (error) {
-      showProblem(error, `${wanted.length === 1 ? nameOf(wanted[0]) : plural(wanted.length, "changed definition")}: not decided`, () => decide(decision, wanted));
+      showProblem(error, notDecided(wanted), () => decide(decision, wanted));
     } finally {
       isDeciding = false;
     }

@@ -26,17 +26,26 @@ export function make() {
   let looked = null; // the state whose words are asked for
   let turn = 0; // of what is read: an answer that comes late is of no use
   let switched = 0; // what was asked of the states before one was switched is older, and nothing else is
+  let switching = Promise.resolve(); // of states: one after the other, so that the last answer is of the last one
+  let decided = 0; // likewise of the judged requests
   let waiting = { rows: [], name: "" }; // the judged requests that are shown
 
   async function load() {
     const mine = ++turn;
-    const before = switched;
     await Promise.all([
-      read(() => mine === turn && before === switched, "learning/status", {}, "What was learned cannot be read", (found) => {
+      readNow(mine, () => switched, "learning/status", "What was learned cannot be read", (found) => {
         learning.hidden = !found.can_learn;
         drawState(found);
       }, state),
-      read(() => mine === turn, "learning/judged", {}, "Judged requests cannot be read", drawJudged, judged)]);
+      readNow(mine, () => decided, "learning/judged", "Judged requests cannot be read", drawJudged, judged)]);
+  }
+
+  /** Read what is shown; again where it was changed, as `changes` counts, before that was answered. */
+  async function readNow(mine, changes, ...what) {
+    const before = changes();
+    const [name, ...others] = what;
+    await read(() => mine === turn && before === changes(), name, {}, ...others);
+    if (mine === turn && before !== changes()) await readNow(mine, changes, ...what);
   }
 
   async function read(isMeant, name, fields, what, draw, place) {
@@ -53,14 +62,24 @@ export function make() {
   }
 
   /** Do something that changes what is shown; the button waits, so that it is done once. */
-  async function change(button, name, fields, what, done) {
+  async function change(button, name, fields, what, done, again = () => change(button, name, fields, what, done)) {
     button.disabled = true;
     try {
-      await done(await act(name, fields));
+      const answer = await act(name, fields);
+      solved(what);
+      await done(answer);
     } catch (error) {
       button.disabled = false;
-      showProblem(error, what, () => change(button, name, fields, what, done));
+      showProblem(error, what, again);
     }
+  }
+
+  function changeState(button, name, fields, what, done) {
+    button.disabled = true; // also while it waits for another change
+    return (switching = switching.then(() => change(button, name, fields, what, (found) => {
+      switched += 1;
+      done(found);
+    }, () => changeState(button, name, fields, what, done))));
   }
 
   /** Learn of what there is, without waiting for the hour at which it is done by itself. */
@@ -71,7 +90,10 @@ export function make() {
     fill(became, "Learning and measuring: this may take a minute.");
     try {
       const { state_id: id, is_live: isLive, reason } = await act("learning/learn");
-      if (!isMeant()) return;
+      if (!isMeant()) {
+        if (element.isConnected) await load(); // what was read meanwhile may be older
+        return;
+      }
       fill(became, h("span", { class: `state ${isLive ? "ok" : "so"}` }, id === null ? "nothing learned" : isLive ? "live" : "not live"),
         ` ${id === null ? "" : `State ${id}: `}${reason}.`);
       await load();
@@ -103,9 +125,8 @@ export function make() {
 
   function goOn() {
     const button = h("button", { type: "button",
-      onclick: () => change(button, "learning/go_on", {}, "It does not go on by itself", (found) => {
+      onclick: () => changeState(button, "learning/go_on", {}, "It does not go on by itself", (found) => {
         say("What is measured to find better goes live by itself again.");
-        switched += 1;
         drawState(found);
       }) }, "Let it go on by itself");
     return button;
@@ -121,9 +142,8 @@ export function make() {
 
   function stateRow(one) {
     const use = h("button", { type: "button", "aria-label": one.is_live ? `Switch off state ${one.id}` : `Use this one: state ${one.id}`,
-      onclick: () => change(use, "learning/switch", { state_id: one.is_live ? null : one.id }, "It was not switched", (found) => {
+      onclick: () => changeState(use, "learning/switch", { state_id: one.is_live ? null : one.id }, "It was not switched", (found) => {
         say(found.live ? `Searches go by state ${found.live.id} within 15 seconds.` : "Searches go by nothing that was learned within 15 seconds.");
-        switched += 1;
         drawState(found);
       }) }, one.is_live ? "Switch off" : "Use this one");
     const look = h("button", { type: "button", "aria-label": `Show what state ${one.id} has learned`, onclick: () => showLearned(one) }, "Show");
@@ -148,7 +168,7 @@ export function make() {
 
   function forgetting(one, row) {
     const button = h("button", { type: "button", "aria-label": `Forget what was learned of ${titleOf(row)}`, onclick: () => agreed(titleOf(row), () =>
-      change(button, "learning/forget", { tool_id: row.tool_id }, "It was not forgotten", async ({ requests, outcomes }) => {
+      change(button, "learning/forget", { tool_id: row.tool_id }, `${titleOf(row)} was not forgotten`, async ({ requests, outcomes }) => {
         say(`${titleOf(row)}: ${plural(requests, "learned request")} and ${plural(outcomes, "outcome")} forgotten.`);
         await load();
       })) }, "Forget");
@@ -179,8 +199,9 @@ export function make() {
     const right = row.needs.flat();
     const decide = (action, says, done) => {
       const button = h("button", { type: "button", "aria-label": `${says} ${row.query}`, onclick: () =>
-        change(button, `learning/${action}`, { query: row.query, needs: row.needs }, "It was not decided", () => {
+        change(button, `learning/${action}`, { query: row.query, needs: row.needs }, `“${row.query}” was not decided`, () => {
           say(done);
+          decided += 1;
           // They may have been read anew meanwhile, and this one decided on by its other button.
           const at = waiting.rows.findIndex(({ query }) => query === row.query);
           if (at < 0) return;

@@ -147,7 +147,8 @@ export function make({ options, remember }) {
   function changed(...some) {
     for (const skill of some) {
       const at = skills.findIndex((one) => one.id === skill.id);
-      if (at >= 0) skills[at] = skill; else skills.push(skill);
+      if (at < 0) skills.push(skill);
+      else if ((skills[at].updated_at ?? "") <= (skill.updated_at ?? "")) skills[at] = skill; // else it comes late
     }
     forgetSkills();
     filter();
@@ -173,6 +174,7 @@ export function make({ options, remember }) {
   async function switchSkill(skill) {
     try {
       const { skill: saved } = await act("skills/save", { skill_id: skill.id, fields: { is_active: !skill.is_active }, version: null });
+      solved(`${skill.name} was not switched`);
       changed(saved);
       say(`${saved.name} is ${saved.is_active ? "on" : "off"}`, { action: "Undo", run: () => switchSkill(saved) });
       showAgain(saved);
@@ -218,7 +220,8 @@ export function make({ options, remember }) {
           document.dispatchEvent(new CustomEvent("skill-made", { detail: skill }));
         } catch (error) {
           submit.disabled = false;
-          if (error.code === "skill_exists") refuse(inputs.skill_id, error.message);
+          if (!dialog.open) showProblem(error, `${inputs.name.value} was not created`);
+          else if (error.code === "skill_exists") refuse(inputs.skill_id, error.message);
           else fill(wrong, `${error.message}. ${error.remedy ?? ""}`);
         }
       } },

@@ -1,6 +1,6 @@
 // Suggestions: a queue to be worked through by keys; a decision is sent a moment later, so that it can be undone.
 import { act, Problem } from "./calls.js";
-import { fill, h, plural, select, when } from "./dom.js";
+import { fill, h, oneAtATime, plural, select, when } from "./dom.js";
 import { draft, dropDraft, editorDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { notRead, say, showProblem, solved } from "./notices.js";
@@ -15,6 +15,7 @@ const DOING = { approve: "Approving", reject: "Rejecting", merge: "Merging" }; /
 const DONE = { approve: "Approved", reject: "Rejected", merge: "Merged" };
 const keyOf = (group) => `${group.kind}/${group.org_id ?? ""}/${group.skill_id}/${group.name}`;
 const draftOf = (group) => `suggestion/${keyOf(group)}`;
+const notDecided = (group) => `${group.name} was not decided, and is in the list again`;
 const statusIn = (options) => (DECIDED.includes(options.get("show")) ? options.get("show") : "");
 
 export function make({ options, remember }) {
@@ -72,8 +73,7 @@ export function make({ options, remember }) {
     const text = (group) =>
       [group.name, group.description, group.skill_id, ...group.examples.map((e) => `${e.server ?? ""} ${e.source_tool_name ?? ""}`)]
         .join(" ").toLowerCase();
-    const going = new Set([...sending, ...waiting.map((one) => keyOf(one.group))]);
-    const rows = groups.filter((group) => !going.has(keyOf(group)) && words.every((word) => text(group).includes(word)));
+    const rows = groups.filter((group) => !isGoing(group) && words.every((word) => text(group).includes(word)));
     list.show(rows, words.length && groups.length ? "No suggestion matches the filter: press Esc and clear it." : undefined, how);
     const all = rows.reduce((sum, group) => sum + group.count, 0);
     fill(count, !list.unread && `${plural(rows.length, "name")}, ${plural(all, "suggestion")}`);
@@ -190,8 +190,12 @@ export function make({ options, remember }) {
     return element.isConnected;
   }
 
+  /** Whether a decision on a group waits, or is being sent. */
+  const isGoing = (group) => sending.has(keyOf(group)) || waiting.some((one) => keyOf(one.group) === keyOf(group));
+
   function decide(action, group, more, where = "") {
-    if (waiting.some((one) => keyOf(one.group) === keyOf(group))) return; // the button was pressed twice
+    if (isGoing(group)) return; // the button was pressed twice
+    solved(notDecided(group)); // this decision stands for the one that failed
     const found = evidence.get(keyOf(group));
     // What was looked at is decided on; a suggestion of the name that came later waits for another look.
     const target = found ? { ids: found.suggestions.map((row) => row.id) } : { name: group.name };
@@ -212,15 +216,15 @@ export function make({ options, remember }) {
    * Decide on all that are selected, as they stand in the list: what was typed and not decided on stays, and so does a
    * new skill whose id is taken. They are sent together, and taken back together.
    */
-  async function decideSeveral(action) {
-    const all = selection.among(groups).filter((group) => !waiting.some((one) => keyOf(one.group) === keyOf(group)));
+  const decideSeveral = oneAtATime(async (action, chosen = selection.among(groups)) => {
+    const all = chosen.filter((group) => !isGoing(group));
     const isOpen = (group) => draft(draftOf(group)) === undefined && !(action === "approve" && isNew(group) && group.skill_exists);
     const rows = all.filter(isOpen);
     // What the list had is decided on; a suggestion of a name that came later waits for another look.
     const { done, failed } = await selection.each(rows, (group) => act("suggestions/ids", { group, until: group.last_created_at }), "Reading");
-    showFailed(failed, `${plural(failed.length, "name")} not decided`, (group) => group.name, () => decideSeveral(action));
+    showFailed(failed, `${plural(failed.length, "name")} not decided`, (group) => group.name, () => decideSeveral(action, failed.map(({ row }) => row)));
     if (!element.isConnected) return void say("Nothing was decided: the page was left before all suggestions were read.", { forMs: 12000 });
-    const batch = done.map(({ row, answer }) => ({ group: row, where: "", decision: { action, ids: answer } })).filter(({ decision }) => decision.ids.length);
+    const batch = done.filter(({ row }) => !isGoing(row)).map(({ row, answer }) => ({ group: row, where: "", decision: { action, ids: answer } })).filter(({ decision }) => decision.ids.length);
     const left = all.length - rows.length;
     const leftSays = left ? ` ${plural(left, "name")} stay${left === 1 ? "s" : ""}: changed and not saved, or the id is taken.` : "";
     if (!batch.length) return void say(`Nothing was decided.${leftSays}`, { forMs: 12000 });
@@ -228,9 +232,10 @@ export function make({ options, remember }) {
     const timer = setTimeout(() => sendTogether(batch, action), UNDO_MS);
     for (const one of batch) Object.assign(one, { batch, silence, timer });
     waiting.push(...batch);
+    for (const { group } of batch) solved(notDecided(group));
     filter();
     list.box.focus();
-  }
+  });
 
   async function sendTogether(batch, action) {
     const { done, failed } = await selection.each(batch.filter((one) => waiting.includes(one)), (one) => send(one, { isQuiet: true }), DOING[action]);
@@ -239,8 +244,10 @@ export function make({ options, remember }) {
     showDecided();
     if (done.length) say(`${DONE[action]}: ${plural(done.length, "name")}`);
     showFailed(failed, `${plural(failed.length, "name")} not decided, and in the list again`, (one) => one.group.name, () => {
-      waiting.push(...failed.map(({ row }) => row));
-      sendTogether(failed.map(({ row }) => row), action);
+      // What was decided on otherwise since goes by that.
+      const open = failed.map(({ row }) => row).filter(({ group }) => groups.some((one) => keyOf(one) === keyOf(group)) && !isGoing(group));
+      waiting.push(...open);
+      return sendTogether(open, action);
     });
   }
 
@@ -285,7 +292,7 @@ export function make({ options, remember }) {
     } catch (error) {
       groups = [one.group, ...others()];
       if (isQuiet) throw error;
-      showProblem(error, `${one.group.name} was not decided, and is in the list again`, () => again(one));
+      showProblem(error, notDecided(one.group), () => again(one));
     }
     filter();
   }
@@ -295,8 +302,9 @@ export function make({ options, remember }) {
   }
 
   function again(one) {
+    if (isGoing(one.group)) return undefined;
     waiting.push(one);
-    send(one);
+    return send(one);
   }
 
   // With several selected the keys that decide are about these.

@@ -2,7 +2,7 @@
 import { act } from "./calls.js";
 import { field, fill, h, plural } from "./dom.js";
 import { KEPT, dropDraft, editorDraft, unsaved } from "./drafts.js";
-import { say, showProblem } from "./notices.js";
+import { say, showProblem, solved } from "./notices.js";
 import { skillInput } from "./skill_choice.js";
 
 const asText = (skill) => ({
@@ -49,6 +49,7 @@ export function skillEditor(skill, version, { changed, again, saved = () => {} }
     try {
       const { skill: stored, version: current } = await act("skills/save", { skill_id: skill.id, fields, version: known });
       typing.settle(current);
+      solved(`${skill.name} was not saved`);
       const back = Object.fromEntries(Object.keys(fields).map((key) => [key, skill[key]]));
       const isMine = known === version; // what others wrote meanwhile is not brought back
       say(`${stored.name}: saved`, isMine ? { action: "Undo", run: () => undo(back, current), forMs: 10000 } : {});
@@ -57,8 +58,14 @@ export function skillEditor(skill, version, { changed, again, saved = () => {} }
       saved(false);
     } catch (error) {
       typing.failed();
-      if (error.code === "version_conflict" && error.now) { compare(error.now); conflict.querySelector("button").focus(); }
-      else showProblem(error, `${skill.name} was not saved`, () => store(known));
+      const isConflict = error.code === "version_conflict" && error.now;
+      if (isConflict && conflict.isConnected) {
+        compare(error.now);
+        conflict.querySelector("button").focus();
+      } else if (isConflict) {
+        showProblem(error, `${skill.name} was not saved`);
+        again(skill); // where it is open it is compared
+      } else showProblem(error, `${skill.name} was not saved`, () => store(known));
     } finally {
       isSaving = false;
       typed();

@@ -22,7 +22,7 @@ export function severalTools(list, { all, changed }) {
   async function switchTools(rows, to) {
     if (!rows.length) return say(`None of the selected tools is switched ${to ? "off" : "on"}.`);
     const { done, failed } = await selection.each(rows, (tool) => act("catalogue/switch", { tool_id: tool.id, on: to }), to ? "Switching on" : "Switching off");
-    changed(done.map(({ answer }) => answer));
+    changed(done.map(({ answer: { id, is_active, is_switched_off } }) => ({ id, is_active, is_switched_off })));
     const switched = done.map(({ answer }) => answer);
     if (switched.length) say(`${says(switched)} ${switched.length === 1 ? "is" : "are"} switched ${to ? "on" : "off"}`, { action: "Undo", run: () => switchTools(switched, !to) });
     showFailed(failed, `${plural(failed.length, "tool")} not switched`, titleOf, () => switchTools(failed.map(({ row }) => row), to));
@@ -48,7 +48,7 @@ export function severalTools(list, { all, changed }) {
       return { ...tool, skill_ids };
     }, "Giving skills");
     forgetSkills();
-    changed(done.map(({ answer }) => answer));
+    changed(done.map(({ answer: { id, skill_ids } }) => ({ id, skill_ids }))); // what else they are may be older
     if (done.length) {
       const before = new Map(done.map(({ row }) => [row.id, row.skill_ids]));
       say(`${words} ${says(done.map(({ row }) => row))}`, { action: "Undo", run: () => assign(done.map(({ answer }) => answer), ({ id }) => before.get(id), "The earlier skills were given back to") });
