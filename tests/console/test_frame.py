@@ -129,6 +129,7 @@ def test_an_address_is_followed_also_if_the_page_writes_its_own_before(console: 
         ("evaluation", "Filter requests", "filter=table", "table"),
         ("missed", "State", "state=all", "all"),
         ("suggestions", "Which suggestions", "show=merged", "merged"),
+        ("suggestions", "Filter suggestions", "filter=tuning", "tuning"),
         ("skills", "State", "state=empty", "empty"),
         ("skills", "Order", "sort=fewest", "fewest"),
         ("skills", "Filter skills", "filter=calendar", "calendar"),

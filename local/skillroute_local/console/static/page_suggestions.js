@@ -42,7 +42,7 @@ export function make({ options, remember }) {
   const count = h("span", { class: "count" });
   const search = h("input", {
     type: "search", placeholder: "Filter by name, description or tool", "aria-label": "Filter suggestions", "data-first": true,
-    oninput: () => filter({ first: true }),
+    value: options.get("filter") ?? "", oninput: () => filter({ first: true }),
   });
   list.openedFrom(search);
   const decided = new Decided();
@@ -79,7 +79,10 @@ export function make({ options, remember }) {
     fill(count, !list.unread && `${plural(rows.length, "name")}, ${plural(all, "suggestion")}`);
     undoButton.disabled = waiting.length === 0;
     selection.mark();
+    recall();
   }
+
+  const recall = () => remember("suggestions", shown.value ? { show: shown.value } : { open: wanted ?? (list.isEmptied ? "" : list.chosenKey), filter: search.value });
 
   let reading = 0;
   let isReading = false;
@@ -88,11 +91,8 @@ export function make({ options, remember }) {
   async function load() {
     const mine = ++reading;
     isReading = isStale = false;
-    if (shown.value) {
-      remember("suggestions", { show: shown.value });
-      return decided.status === shown.value ? decided.load({ anew: true }) : decided.show(shown.value);
-    }
-    remember("suggestions", { open: wanted ?? list.chosenKey });
+    recall();
+    if (shown.value) return decided.status === shown.value ? decided.load({ anew: true }) : decided.show(shown.value);
     decided.show("");
     evidence.clear();
     isReading = true;
@@ -108,10 +108,7 @@ export function make({ options, remember }) {
       wanted = null;
       if (!isOpened && list.current) show(list.current); // what speaks for it is read again
       else if (!isOpened) list.choose(0);
-      if (!list.rows.length) {
-        remember("suggestions", {});
-        split.show(h("p", { class: "empty" }, "Decided suggestions are under “approved”, “merged” and “rejected” above."));
-      }
+      if (!list.rows.length) split.show(h("p", { class: "empty" }, "Decided suggestions are under “approved”, “merged” and “rejected” above."));
     } catch (error) {
       if (mine !== reading || !element.isConnected) return;
       if (!groups.length) list.unread = notRead(error);
@@ -122,7 +119,7 @@ export function make({ options, remember }) {
 
   function show(group) {
     if (shown.value) return undefined; // those that were decided on are shown
-    remember("suggestions", { open: keyOf(group) });
+    recall();
     return read(group, draw(group));
   }
 
@@ -315,12 +312,15 @@ export function make({ options, remember }) {
     enter: load,
     options: (more) => {
       wanted = more.get("open");
+      search.value = more.get("filter") ?? "";
       if (statusIn(more) !== shown.value) {
         shown.value = statusIn(more);
         look();
         load();
-      } else if (!shown.value && wanted && list.chooseKey(wanted)) {
-        wanted = null;
+      } else if (!shown.value) {
+        const wish = wanted; // filtering may choose another one
+        filter({ first: !wish });
+        if (wish && !list.chooseKey(wish)) wanted = wish;
       }
     },
     leave: (how) => Promise.all([...waiting].map((one) => send(one, how))),
