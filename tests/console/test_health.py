@@ -260,3 +260,48 @@ def test_an_answer_does_not_take_the_focus_that_was_moved(console: Console) -> N
     console.page.locator("#health-migrations").get_by_text("up to date").wait_for()
     console.page.evaluate("new Promise((done) => setTimeout(done))")
     assert button.evaluate("button => button === document.activeElement")
+
+
+def test_an_older_reading_of_the_machine_does_not_replace_a_newer_one(console: Console) -> None:
+    asked = console.hold("**/do/health/system")
+    console.page.goto(f"{console.url}#/health")
+    older = asked(0)
+    console.page.get_by_role("table", name="Queues").wait_for()
+    console.page.keyboard.press("r")
+    newer = asked(1)
+    answer = newer.fetch().json()
+    versions = console.page.get_by_role("table", name="Versions")
+    for request, version in ((newer, "newer"), (older, "older")):
+        with console.page.expect_response("**/do/health/system"):
+            request.fulfill(json=answer | {"versions": answer["versions"] | {"rows": [["Skillroute", version]]}})
+        console.settle()
+        versions.get_by_text("newer").wait_for()
+    assert console.complaints == []
+
+
+def test_the_key_v_that_is_pressed_twice_checks_once(console: Console) -> None:
+    console.open("health")
+    asked = console.hold("**/do/health/verify")
+    sent: list[str] = []
+    console.page.on("request", lambda request: sent.append(request.url))
+    console.page.keyboard.press("v")
+    console.page.keyboard.press("v")
+    asked().continue_()
+    console.page.get_by_text("No inconsistency found").wait_for()
+    assert [url for url in sent if url.endswith("/do/health/verify")] == [f"{console.url}do/health/verify"]
+
+
+def test_queues_that_cannot_be_read_after_the_page_was_left_are_no_problem_of_the_next(failed: Console) -> None:
+    page = failed.page
+    tried = failed.hold("**/do/health/redrive_chosen")
+    page.get_by_role("button", name="Try these 10 again").click()
+    request = tried()
+    page.locator("#pages a[data-id=log]").click()
+    page.get_by_role("heading", level=1, name="Log").wait_for()
+    read = failed.hold("**/do/health/work")
+    request.continue_()
+    page.get_by_text("10 tried again. It cannot be undone").wait_for()
+    with page.expect_response("**/do/health/work"):
+        read().fulfill(status=503, json={"detail": "the database is away", "remedy": "Start it."})
+    failed.settle()
+    assert page.locator(".problem").count() == 0

@@ -310,3 +310,96 @@ def test_what_is_not_found_for_long_is_searched_for_again(console: Console, home
     console.page.get_by_text("is found at place 1 now").wait_for()
     eventually(lambda: again.count() == 0, "there is nothing to search for again")
     eventually(lambda: console.page.evaluate("document.activeElement.role") == "status", "the focus is not gone")
+
+
+def test_what_is_taken_back_before_it_is_shown_is_not_searched_for(console: Console, home: Path) -> None:
+    pane = opened(console)
+    tool = title_of(pane, 0)
+    read = console.hold("**/do/missed/groups")
+    console.page.keyboard.press("1")
+    after = read(0)
+    console.page.get_by_role("button", name="Undo").click()
+    read(1).continue_()
+    console.page.get_by_text(f"Taken back: {DOG}").wait_for()
+    pane.get_by_text("to decide").wait_for()
+    with console.page.expect_response("**/do/missed/groups"):
+        after.continue_()
+    console.settle()
+    assert console.page.get_by_text(f"Searching again: {DOG}").count() == 0
+    assert console.page.get_by_text(f"{DOG}: {tool} is").count() == 0
+
+
+def test_a_reading_with_another_count_lets_nothing_be_decided_twice(console: Console, home: Path) -> None:
+    pane = opened(console)
+    sent: list[str] = []
+    console.page.on("request", lambda request: sent.append(request.url))
+    decided = console.hold("**/do/missed/decide")
+    pane.get_by_role("button", name="Not a request").click()
+    request = decided()
+
+    def more(route: Any) -> None:
+        answer = route.fetch().json()
+        rows = [row | {"searches": row["searches"] + 5} for row in answer["rows"]]
+        route.fulfill(json=answer | {"rows": rows})
+
+    console.page.route("**/do/missed/groups", more, times=1)
+    console.page.keyboard.press("r")
+    pane.get_by_text("7 searches").wait_for()
+    console.page.keyboard.press("n")
+    request.continue_()
+    expect(console.row(DOG)).to_have_count(0)
+    assert len([url for url in sent if url.endswith("/do/missed/decide")]) == 1
+    assert console.page.locator(".problem").count() == 0
+
+
+@pytest.mark.parametrize("how", ["overtaken", "failed"])
+def test_a_followed_request_is_opened_also_if_its_reading_is(console: Console, home: Path, how: str) -> None:
+    pane = opened(console)
+    console.row("feed the fish").click()
+    pane.locator("h2").get_by_text("feed the fish").wait_for()
+    read = console.hold("**/do/missed/groups")
+    console.follow(f"missed?days=7&request={DOG.replace(' ', '+')}")
+    first = read(0)
+    if how == "overtaken":
+        console.page.keyboard.press("r")
+        first.continue_()
+    else:
+        first.fulfill(status=503, json={"detail": "the database is away", "remedy": "Start it."})
+        console.page.get_by_role("button", name="Try again").click()
+    read(1).continue_()
+    pane.locator("h2").get_by_text(DOG).wait_for()
+
+
+def test_the_error_of_a_decision_is_gone_once_it_is_decided(console: Console, home: Path) -> None:
+    pane = opened(console)
+    away = {"detail": "the database is away", "remedy": "Start it."}
+    console.page.route("**/do/missed/decide", lambda route: route.fulfill(status=503, json=away), times=1)
+    pane.get_by_role("button", name="Not a request").click()
+    problem = console.page.locator(".problem").get_by_text(f"{DOG}: not decided")
+    problem.wait_for()
+    console.page.keyboard.press("x")
+    expect(console.row(DOG)).to_have_count(0)
+    problem.wait_for(state="detached")
+
+
+def test_a_decision_that_ends_after_the_page_was_left_shows_where_one_came_back(console: Console, home: Path) -> None:
+    pane = opened(console)
+    decided = console.hold("**/do/missed/decide")
+    pane.get_by_role("button", name="Not a request").click()
+    request = decided()
+    console.open("log")
+    opened(console)
+    request.continue_()
+    expect(console.row(DOG)).to_have_count(0)
+
+
+def test_nearest_tools_that_cannot_be_read_after_the_page_was_left_are_no_problem(console: Console, home: Path) -> None:
+    asked = console.hold("**/do/missed/nearest")
+    console.page.goto(f"{console.url}#/missed")
+    request = asked()
+    console.page.locator("#pages a[data-id=log]").click()
+    console.page.get_by_role("heading", level=1, name="Log").wait_for()
+    with console.page.expect_response("**/do/missed/nearest"):
+        request.fulfill(status=503, json={"detail": "the database is away", "remedy": "Start it."})
+    console.settle()
+    assert console.page.locator(".problem").count() == 0

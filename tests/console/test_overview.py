@@ -220,3 +220,18 @@ def test_an_empty_catalogue_says_the_first_step(opened: Callable[..., Console], 
         console.page.keyboard.press("r")
         console.page.get_by_text("The catalogue is empty").wait_for(state="detached")
         eventually(lambda: "1" in card(console, "Tools"), "the tool is counted")
+
+
+def test_an_older_count_of_the_catalogue_does_not_replace_a_newer_one(console: Console) -> None:
+    asked = console.hold("**/do/overview/catalogue")
+    console.page.goto(f"{console.url}#/overview")
+    older = asked(0)
+    console.page.keyboard.press("r")
+    newer = asked(1)
+    answer = newer.fetch().json()
+    for request, count in ((newer, 777), (older, 555)):
+        with console.page.expect_response("**/do/overview/catalogue"):
+            request.fulfill(json=answer | {"tool": count})
+        console.settle()
+        eventually(lambda: console.page.title() and "777" in card(console, "Tools"), "the newer count is shown")
+    assert console.complaints == []

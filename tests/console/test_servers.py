@@ -394,3 +394,80 @@ def test_an_address_without_a_server_takes_back_the_one_before(console: Console)
     listed.continue_()
     console.page.locator("[role=option][aria-selected=true]").wait_for()
     assert console.page.locator("[role=option]").first.get_attribute("aria-selected") == "true"
+
+
+def test_undo_during_another_switch_is_done_after_it(console: Console) -> None:
+    for name in ("turns_a", "turns_b"):
+        put(console.server, name, f"{name}_tool")
+    console.open("servers?server=turns_a")
+    detail(console).get_by_role("heading", name="turns_a").wait_for()
+    detail(console).get_by_role("button", name="Switch off").click()
+    notice = console.page.locator("#notices").get_by_text("turns_a is off")
+    notice.wait_for()
+    console.row("turns_b").click()
+    asked = console.hold("**/do/servers/switch")
+    detail(console).get_by_role("button", name="Switch off").click()
+    other = asked(0)
+    notice.get_by_role("button", name="Undo").click()
+    other.continue_()
+    asked(1).continue_()
+    console.page.locator("#notices").get_by_text("turns_a is on").wait_for()
+    assert [is_found(console.server, f"turns_{each}_tool") for each in "ab"] == [True, False]
+
+
+def test_the_error_of_a_switch_is_gone_once_it_is_switched(console: Console) -> None:
+    put(console.server, "stuck_door", "push_door")
+    console.open("servers?server=stuck_door")
+    away = {"detail": "the database is away", "remedy": "Start it."}
+    console.page.route("**/do/servers/switch", lambda route: route.fulfill(status=503, json=away), times=1)
+    detail(console).get_by_role("button", name="Switch off").click()
+    problem = console.page.locator(".problem").get_by_text("stuck_door: not switched")
+    problem.wait_for()
+    detail(console).get_by_role("button", name="Switch off").click()
+    console.page.locator("#notices").get_by_text("stuck_door is off").wait_for()
+    problem.wait_for(state="detached")
+
+
+def test_a_switch_that_ends_after_the_page_was_left_shows_where_one_came_back(console: Console) -> None:
+    put(console.server, "far_room", "ring_bell")
+    console.open("servers?server=far_room")
+    asked = console.hold("**/do/servers/switch")
+    detail(console).get_by_role("button", name="Switch off").click()
+    switch = asked()
+    console.open("log")
+    console.open("servers?server=far_room")
+    detail(console).get_by_role("button", name="Switch off").wait_for()
+    switch.continue_()
+    detail(console).get_by_text("This server is switched off").wait_for()
+
+
+def test_older_tools_of_a_server_do_not_replace_newer_ones(console: Console) -> None:
+    put(console.server, "tool_room", "drill_hole")
+    asked = console.hold("**/do/servers/tools")
+    console.page.goto(f"{console.url}#/servers?server=tool_room")
+    older = asked(0)
+    console.page.get_by_role("button", name="Reload").click()
+    newer = asked(1)
+    answer = newer.fetch().json()
+    for request, name in ((newer, "newer_tool"), (older, "older_tool")):
+        with console.page.expect_response("**/do/servers/tools"):
+            request.fulfill(json=answer | {"rows": [answer["rows"][0] | {"name": name}]})
+        console.settle()
+        detail(console).get_by_role("link", name="newer_tool").wait_for()
+
+
+def test_what_failed_of_an_import_is_not_tried_again_once_its_input_was_changed(
+    console: Console, tmp_path: Path
+) -> None:
+    console.open("servers?view=import")
+    choose_file(console, tmp_path / "listed.json", tools_list("never"))
+    server = console.page.get_by_label("Server", exact=True)
+    server.fill("before")
+    away = {"detail": "the database is away", "remedy": "Start it."}
+    console.page.route("**/do/servers/compare", lambda route: route.fulfill(status=503, json=away), times=1)
+    console.page.get_by_role("button", name="Show what would change").click()
+    problem = console.page.locator(".problem").get_by_text("It could not be compared")
+    problem.wait_for()
+    server.fill("after")
+    problem.wait_for(state="detached")
+    server.fill("")

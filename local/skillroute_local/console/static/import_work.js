@@ -1,11 +1,12 @@
 // An import as it goes on: what it would change, then that is written. It outlives the page, as the file that was chosen.
 import { Problem, events } from "./calls.js";
 import { dropDraft } from "./drafts.js";
-import { say, showProblem } from "./notices.js";
+import { say, showProblem, solved } from "./notices.js";
 
 export const DRAFT = "import";
 const MAX_MB = 20;
 const MAX_SENT = 5_500_000; // a Skillroute takes bodies of 6 MB, and this is by Base64
+const [UNCOMPARED, UNWRITTEN] = ["It could not be compared", "It was not imported"];
 const TERMINAL = "Import it in a terminal: `skillroute import FILE --dry-run` shows the same.";
 
 /** What there is of the import: the file, the choices, what was shown (`plan`), what came of it, and what goes on. */
@@ -23,6 +24,7 @@ document.addEventListener("token", () => { // for another caller it would change
 /** Forget what was shown: it is of a source, or of choices, that changed since. */
 export function forget() {
   Object.assign(state, { plan: null, planned: null, written: null, stopped: null });
+  for (const what of [UNCOMPARED, UNWRITTEN]) solved(what); // tried again, it would be what was there before
   drawn();
 }
 
@@ -61,13 +63,13 @@ async function compressed(file) {
 /** Show what an import would change. */
 export async function compare(texts) {
   Object.assign(state, { plan: null, written: null, stopped: null });
-  await run("servers/compare", "It could not be compared", async () => ({ source: await sourceOf(texts) }), () => compare(texts));
+  await run("servers/compare", UNCOMPARED, async () => ({ source: await sourceOf(texts) }), () => compare(texts));
 }
 
 /** Write what was shown, where it would still be that. */
 export async function write(source = state.planned, plan = state.plan) {
   Object.assign(state, { written: null, stopped: null });
-  await run("servers/write", "It was not imported", async () => ({ source, shown: plan.digest }), () => write(source, plan));
+  await run("servers/write", UNWRITTEN, async () => ({ source, shown: plan.digest }), () => write(source, plan));
 }
 
 async function run(name, failed, fields, again) {
@@ -88,6 +90,7 @@ async function run(name, failed, fields, again) {
       if (!mine.ended) drawn();
     }
     if (!mine.ended) throw new Problem(0, { detail: "it ended before it was done" });
+    solved(failed);
   } catch (error) {
     if (isWriting || error.name === "AbortError") state.stopped = { isWriting, counts: mine.counts, isAsked: error.name === "AbortError" };
     showProblem(error, failed, again);

@@ -2,9 +2,10 @@
 import { act } from "./calls.js";
 import { fill, h, refuse } from "./dom.js";
 import { figures, inWords, parts } from "./explanation.js";
-import { showProblem } from "./notices.js";
+import { showProblem, solved } from "./notices.js";
 import { titleOf, toolInput, tools } from "./tool_choice.js";
 
+const UNREAD = "The nearest tools cannot be read";
 const LOOKS = 8; // until the index has a change
 const EVERY_MS = 700;
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
@@ -77,11 +78,13 @@ export function nearestPanel(row, serve) {
   async function load() {
     try {
       const found = await act("missed/nearest", { query: row.query });
+      solved(UNREAD);
       draw(found.tools, found.no_match);
       return found;
     } catch (error) {
+      if (!element.isConnected) return null; // the page was left, or another request is open
       fill(body, h("p", { class: "muted" }, "They cannot be read."));
-      showProblem(error, "The nearest tools cannot be read", load);
+      showProblem(error, UNREAD, load);
       return null;
     }
   }

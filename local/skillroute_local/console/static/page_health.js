@@ -32,6 +32,7 @@ export function make({ options }) {
   const nothing = h("p", {});
   const found = { state: null, queues: null, system: null }; // what is wrong, by the part of it that was read
   const failed = new Set();
+  const readings = {}; // of each part, how many there were: an answer to an older one is of no use
   let visit = 0; // what is answered after the page was left is of no use, and no problem of the next page
   let timer = null;
   let round = 0;
@@ -50,15 +51,18 @@ export function make({ options }) {
   for (const name of ["refused", ...FROM_HERE, "latency", "counts"]) sectionOf(name).hidden = true;
 
   /** Read one part; while it fails the others go on, and the error stands there once. */
-  async function part(what, read) {
+  async function part(what, read, show = () => {}) {
     const mine = visit;
+    const turn = readings[what] = (readings[what] ?? 0) + 1;
+    const isOld = () => mine !== visit || turn !== readings[what];
     try {
-      await read();
-      if (mine !== visit) return;
+      const answer = await read();
+      if (isOld()) return;
+      show(answer);
       failed.delete(what);
       solved(what);
     } catch (error) {
-      if (mine !== visit) return;
+      if (isOld()) return;
       if (!failed.has(what)) showProblem(error, what, readAll);
       failed.add(what);
       sayNotRead(top, error);
@@ -69,10 +73,10 @@ export function make({ options }) {
     clearTimeout(timer);
     const mine = visit;
     await Promise.all([
-      part("Health cannot be read", async () => { health = await act("health/state"); drawState(); }),
+      part("Health cannot be read", () => act("health/state"), (answer) => { health = answer; drawState(); }),
       part("The queues cannot be read", () => (round === 0 ? work.load() : work.refresh())),
-      round % SYSTEM_EACH === 0 && part("Models, versions and disks cannot be read", async () => { system = await act("health/system"); drawMachine(); }),
-      round % SYSTEM_EACH === 0 && part("Changed definitions cannot be counted", countChanged),
+      round % SYSTEM_EACH === 0 && part("Models, versions and disks cannot be read", () => act("health/system"), (answer) => { system = answer; drawMachine(); }),
+      round % SYSTEM_EACH === 0 && part("Changed definitions cannot be counted", () => act("changes/count"), drawChanged),
     ]);
     if (mine !== visit) return;
     round += 1;
@@ -142,8 +146,7 @@ export function make({ options }) {
       health.index_lag !== null && [h("h3", {}, "Changes not yet indexed, while this page was open"), spark()]]);
   }
 
-  async function countChanged() {
-    const { waiting } = await act("changes/count");
+  function drawChanged({ waiting }) {
     redraw(changedDefinitions, [waiting], () => (waiting === null ? h("span", { class: "muted" }, "Changed definitions are shown to callers with scope catalog.")
       : waiting === 0 ? h("span", { class: "muted" }, "No changed definition waits.")
         : h("a", { href: "#/changes" }, `${plural(waiting, "changed definition")} to be approved or rejected`)));
@@ -181,11 +184,13 @@ export function make({ options }) {
   }
 
   async function verify() {
+    if (button.disabled) return; // the key v was pressed twice
     const mine = visit;
     button.disabled = true;
     fill(checked, h("p", { class: "muted" }, "Checking …"));
     try {
       const answer = await act("health/verify");
+      solved("The check failed");
       fill(checked, h("p", { role: "status" }, stateOf({ kind: answer.ok ? "ok" : "no", word: answer.ok ? "No inconsistency found" : plural(answer.findings.length, "finding") }),
         ` in ${plural(answer.tools, "tool")}, ${plural(answer.skills, "skill")}, ${answer.entities} servers and agents, ${plural(answer.mail, "message")}.`),
       answer.findings.length > 0 && table("Findings", [{ name: "Rule", isHead: true }, "Subject", "Reason", "What helps"],

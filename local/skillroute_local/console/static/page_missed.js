@@ -16,14 +16,16 @@ const others = new BroadcastChannel("skillroute-console-missed");
 /** What names a group: its text, or where texts are not kept when it was asked last. */
 const keyOf = (row) => row.query ?? `without text ${row.last_at} ${row.searches}`;
 
+const UNDONE = ["not served", "not decided", "not taken back"]; // of a request, as its errors say it
 const UNREAD = "What found nothing cannot be read";
 
 export function make({ options, remember }) {
   let found = { rows: [], receipts: null };
   let turn = 0;
   let proofs = 0; // of what was served: the line is of the last one, however often the page reads anew meanwhile
-  const deciding = new Set(); // what is being decided on, as it was seen: a button may be pressed twice
+  const deciding = new Set(); // what is being decided on, by its name: a button may be pressed twice
   let isRead = false;
+  let sought = null; // the request that shall be open once it is read, also where a reading fails or another one overtakes it
   let panel = null; // of the nearest tools of the group that is open
   const list = new List({
     label: "Requests that found nothing", key: keyOf,
@@ -32,7 +34,7 @@ export function make({ options, remember }) {
       h("span", { class: "num" }, `${row.searches.toLocaleString("en")}×`),
       h("span", { class: "num" }, row.callers === null ? "" : plural(row.callers, "caller")),
       h("span", { class: "muted" }, when(row.last_at)), mark(row)],
-    chosen: show, open: () => split.open(), none: () => { panel = null; split.of = null; split.show(h("p", { class: "empty" }, "Nothing is open.")); },
+    chosen: (row) => { sought = null; show(row); }, open: () => split.open(), none: () => { panel = null; split.of = null; split.show(h("p", { class: "empty" }, "Nothing is open.")); },
   });
   list.element.classList.add("missed-row");
   const split = new Split(list, "The request");
@@ -58,7 +60,7 @@ export function make({ options, remember }) {
     request: list.current?.query,
   });
 
-  async function load(wanted) {
+  async function load() {
     const mine = ++turn;
     try {
       const answer = await act("missed/groups", { days: Number(days.value) });
@@ -68,6 +70,8 @@ export function make({ options, remember }) {
       list.unread = null;
       solved(UNREAD);
       drawSays();
+      const wanted = sought;
+      sought = null;
       if (wanted) reach(wanted);
       else filter();
       if (!list.current && !list.choose(0)) list.none();
@@ -75,7 +79,9 @@ export function make({ options, remember }) {
     } catch (error) {
       if (mine !== turn) return;
       if (!isRead) list.unread = notRead(error);
+      const wanted = sought; // filtering may choose another one
       filter();
+      sought = wanted;
       showProblem(error, UNREAD, load);
     }
   }
@@ -129,12 +135,14 @@ export function make({ options, remember }) {
     order.value = given("sort", ["latest"], "count", address);
     const before = days.value;
     days.value = given("days", DAYS, "30", address);
-    const request = address.get("request");
+    const request = sought = address.get("request");
     if (!isRead) {
+      sought = null;
       options = address; // its request is opened once it is known what there is
       return load();
     }
-    if (days.value !== before) return load(request);
+    if (days.value !== before) return load();
+    sought = null;
     return request ? reach(request) : filter({ first: true });
   }
 
@@ -199,35 +207,41 @@ export function make({ options, remember }) {
   const groupOf = (row) => ({ query: row.query, wordings: row.asked.map(({ query }) => query), seen: row.decision?.at ?? null, searches: row.searches, callers: row.callers ?? 0, last_at: row.last_at });
 
   /** Send a decision; one that was made elsewhere meanwhile is shown, and not written over. */
-  async function send(what, action, fields, again) {
+  async function send(query, what, action, fields, again) {
     try {
       const answer = await act(action, fields);
+      if (!answer.full) for (const each of UNDONE) solved(`${query}: ${each}`);
       others.postMessage("decided");
       return answer;
     } catch (error) {
-      showProblem(error, what, error.now === undefined ? again : undefined);
-      if (error.now !== undefined) await load();
+      showProblem(error, `${query}: ${what}`, error.now === undefined ? again : undefined);
+      if (error.now !== undefined) await readAnew();
       return null;
     }
   }
 
+  /** Read what was changed; where the page was left meanwhile, the one that is shown does. */
+  const readAnew = () => (element.isConnected ? load() : document.dispatchEvent(new CustomEvent("changed-elsewhere")));
+
   /** Decide on a request, once until that is shown. */
   async function once(row, run) {
-    const seen = seenOf(row);
-    if (deciding.has(seen)) return null;
-    deciding.add(seen);
-    try { return await run(); } finally { deciding.delete(seen); }
+    const key = keyOf(row);
+    if (deciding.has(key)) return null;
+    deciding.add(key);
+    try { return await run(); } finally { deciding.delete(key); }
   }
 
   async function serve(row, tool, replace = null) {
     if (row.state === "served" || found.scope || row.query === null) return;
+    let before = null; // as many proofs as there were when it was written: it may be taken back before that is shown
     const answer = await once(row, async () => {
-      const sent = await send("It was not written", "missed/serve", { group: groupOf(row), tool_id: tool.id, replace }, () => serve(row, tool, replace));
+      const sent = await send(row.query, "not served", "missed/serve", { group: groupOf(row), tool_id: tool.id, replace }, () => serve(row, tool, replace));
+      before = proofs;
       if (sent && !sent.full) await done(sent, `${tool.title} serves it: ${row.query}`);
       return sent;
     });
     if (answer?.full) askWhichToReplace(answer, row.query, (text) => serve(row, tool, text));
-    if (answer && !answer.full) await prove(row.query, tool);
+    if (answer && !answer.full && before === proofs && element.isConnected) await prove(row.query, tool);
   }
 
   async function prove(query, tool) {
@@ -248,7 +262,7 @@ export function make({ options, remember }) {
   async function decide(row, decision) {
     if (found.scope || row.query === null || row.state === "served" || row.state === decision) return;
     await once(row, async () => {
-      const answer = await send("It was not decided", "missed/decide", { group: groupOf(row), decision }, () => decide(row, decision));
+      const answer = await send(row.query, "not decided", "missed/decide", { group: groupOf(row), decision }, () => decide(row, decision));
       if (answer) await done(answer, `${DONE[decision]}: ${row.query}`);
     });
   }
@@ -256,17 +270,18 @@ export function make({ options, remember }) {
   async function done(answer, text) {
     say(text, { action: "Undo", run: () => undo(answer), forMs: 10000 });
     fill(proof);
-    await load();
+    await readAnew();
     if (!document.activeElement || document.activeElement === document.body) (split.element.classList.contains("open") ? split.detail : list.box).focus();
   }
 
   async function undo({ query, at }) {
-    const answer = await send("It was not taken back", "missed/undo", { query, seen: at }, () => undo({ query, at }));
+    const answer = await send(query, "not taken back", "missed/undo", { query, seen: at }, () => undo({ query, at }));
     if (!answer) return;
     say(answer.kept.length ? `Taken back, but for ${answer.kept.join(" and ")}: others have changed it since.` : `Taken back: ${query}`);
     proofs += 1; // what was taken back is not to be found
     fill(proof);
-    await load(query);
+    sought = query;
+    await readAnew();
   }
 
   async function save(form) {

@@ -38,7 +38,7 @@ export function make({ options, remember }) {
   let range = rangeOf(options);
   let state = { now: null, history: null };
   let round = 0;
-  let turn = 0; // of the range that is read: an answer to another one is of no use
+  const readings = {}; // of each part, how many there were: an answer to an older one is of no use
   let visit = 0; // what is answered after the page was left is of no use, and no problem of the next page
   let timer = null;
   const failed = new Set();
@@ -64,14 +64,16 @@ export function make({ options, remember }) {
   /** Read one part of the page; while it fails the other parts go on, and the error stands there once. */
   async function part(what, name, fields, show) {
     const mine = visit;
+    const turn = readings[what] = (readings[what] ?? 0) + 1;
+    const isOld = () => mine !== visit || turn !== readings[what];
     try {
       const answer = await act(name, fields);
-      if (mine !== visit) return;
+      if (isOld()) return;
       failed.delete(what);
       solved(what);
       show(answer);
     } catch (error) {
-      if (mine !== visit) return;
+      if (isOld()) return;
       if (!failed.has(what)) showProblem(error, what, readAll);
       failed.add(what);
       const place = { "overview/now": status, "overview/latest": latest }[name];
@@ -107,10 +109,8 @@ export function make({ options, remember }) {
   }
 
   async function history() {
-    const mine = ++turn;
     const asked = range;
     await part("The history cannot be read", "overview/series", { range_: asked }, (found) => {
-      if (mine !== turn) return;
       state.history = { ...found, range: asked };
       draw();
     });

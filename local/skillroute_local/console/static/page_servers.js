@@ -1,6 +1,6 @@
 // Servers: all that items have, how they answered last, on and off for several at once, and the import of others.
 import { act, events } from "./calls.js";
-import { choose, fill, h, later, oneAtATime, plural, select, when } from "./dom.js";
+import { choose, fill, h, later, plural, select, when } from "./dom.js";
 import { makeImport } from "./import_panel.js";
 import { List, Split } from "./list.js";
 import { notRead, say, showProblem, solved } from "./notices.js";
@@ -23,11 +23,14 @@ const FITS = {
   on: (one) => one.is_enabled, off: (one) => !one.is_enabled, unregistered: (one) => one.id === null,
   failing: (one) => one.outcome === "failed" || one.outcome === "doubted", waiting: (one) => one.waiting > 0, today: (one) => isToday(one.changed_at),
 };
+const unwritten = (some) => `${some.slice(0, 5).map(({ name }) => name).join(", ")}${some.length > 5 ? ` and ${some.length - 5} more` : ""}: not switched`;
 const textOf = (one) => [one.name, one.path, one.description, ...one.names, ...one.tags].join(" ").toLowerCase();
 
 export function make({ options, remember }) {
   let rows = [];
   let turn = 0;
+  let toolsTurn = 0;
+  let switching = null; // what is being written: who presses a button twice means it once
   let countsAll = true;
   let isWhole = false; // all rows were read
   let reading = null; // how many items were read, and of how many
@@ -41,7 +44,7 @@ export function make({ options, remember }) {
   list.element.classList.add("servers-row");
   const ticked = new Selection(list, { word: "server", changed: () => mark() });
   const split = new Split(list, "The server");
-  const readSoon = later((one) => { if (element.isConnected && list.shows(one.key)) showTools(one); }, 90);
+  const readSoon = later(showTools, 90);
 
   const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter", placeholder: "Filter by name, path, text or tag",
     value: options.get("filter") ?? "", oninput: () => filter({ first: true }) });
@@ -196,10 +199,14 @@ export function make({ options, remember }) {
   }
 
   async function showTools(one) {
-    const place = () => list.shows(one.key) && split.detail.querySelector(".server-tools");
+    if (!element.isConnected || !list.shows(one.key)) return;
+    const mine = ++toolsTurn;
+    const what = `The tools of ${one.name} cannot be read`;
+    const place = () => mine === toolsTurn && list.shows(one.key) && split.detail.querySelector(".server-tools");
     try {
       const found = one.names.length ? await act("servers/tools", { names: one.names }) : { rows: [], total: 0 };
       if (!place()) return;
+      solved(what);
       fill(place(), found.total === 0 ? h("p", { class: "muted" }, "It has no tools, prompts or resources here.") : [
         h("p", {}, h("a", { href: `#/catalogue?server=${encodeURIComponent(one.tools_server || one.name)}` }, "Show them in the catalogue")),
         h("ul", { class: "plain" }, found.rows.map((item) => h("li", {},
@@ -208,9 +215,9 @@ export function make({ options, remember }) {
           item.is_quarantined ? [" ", h("span", { class: "state so" }, "waits for approval")] : !item.is_active && [" ", h("span", { class: "state no" }, "off")])),
         found.total > found.rows.length && h("li", { class: "muted" }, `and ${(found.total - found.rows.length).toLocaleString("en")} more`))]);
     } catch (error) {
-      if (!element.isConnected) return; // the page was left
-      if (place()) fill(place(), h("p", { class: "muted" }, "They cannot be read."));
-      showProblem(error, `The tools of ${one.name} cannot be read`, () => showTools(one));
+      if (!element.isConnected || !place()) return; // the page was left, or shows something newer
+      fill(place(), h("p", { class: "muted" }, "They cannot be read."));
+      showProblem(error, what, () => showTools(one));
     }
   }
 
@@ -228,24 +235,32 @@ export function make({ options, remember }) {
 
   const switchTicked = (to) => switchAll(selected().filter((one) => one.is_enabled !== to), to);
   /** Switch servers as they are shown; what another user switched meanwhile is shown, and left as it is. */
-  const switchAll = oneAtATime(async (some, to) => {
-    if (!some.length) return;
+  const switchAll = (some, to) => { if (some.length) switching ??= write(some, to).finally(() => { switching = null; }); return switching; };
+  /** Switch servers once what is being written is: Undo and "Try again" are meant, also while another switch goes on. */
+  async function switchAfter(some, to) {
+    while (switching) await switching;
+    await switchAll(some, to);
+  }
+
+  async function write(some, to) {
     const says = (count) => (some.length === 1 ? some[0].name : plural(count, "server"));
     try {
       const results = await act("servers/switch", { on: to, servers: some.map((one) => ({ key: one.key, id: one.id, name: one.name, was_enabled: one.is_enabled })) });
       const of = (status) => results.filter((result) => result.status === status);
       for (const { key, now } of results) if (now) take(key, now);
       turn += 1; // what was asked for before is older
-      if (!isWhole && element.isConnected) load();
+      if (!element.isConnected) document.dispatchEvent(new CustomEvent("changed-elsewhere")); // it may have been opened anew
+      else if (!isWhole) load();
       filter();
       if (list.current) show(list.current);
       const done = of("switched").map(({ now }) => rows.find(({ key }) => key === now.key)).filter(Boolean);
+      for (const those of [some, ...done.map((one) => [one])]) solved(unwritten(those));
       fill(became, outcome(of("changed"), of("failed"), some));
-      if (done.length) say(`${says(done.length)} ${done.length === 1 ? "is" : "are"} ${to ? "on" : "off"}`, { action: "Undo", forMs: 10000, run: () => switchAll(done.map((one) => ({ ...one, is_enabled: to })), !to) });
+      if (done.length) say(`${says(done.length)} ${done.length === 1 ? "is" : "are"} ${to ? "on" : "off"}`, { action: "Undo", forMs: 10000, run: () => switchAfter(done.map((one) => ({ ...one, is_enabled: to })), !to) });
     } catch (error) {
-      showProblem(error, `${says(some.length)}: not switched`, () => switchAll(some, to));
+      showProblem(error, unwritten(some), () => switchAfter(some, to));
     }
-  });
+  }
 
   /** Put a server as it is now in the place of what was shown; one that was registered has another key. */
   function take(key, now) {
@@ -270,7 +285,7 @@ export function make({ options, remember }) {
     await load();
     const fresh = rows.filter((one) => one.is_enabled && one.names.some((name) => servers.includes(name)) && !one.names.some((name) => known.has(name)));
     if (!fresh.length || !element.isConnected) return;
-    say(fresh.length === 1 ? `The server ${fresh[0].name} is new.` : `${fresh.length} servers are new.`, { action: "Switch off", forMs: 10000, run: () => switchAll(fresh, false) });
+    say(fresh.length === 1 ? `The server ${fresh[0].name} is new.` : `${fresh.length} servers are new.`, { action: "Switch off", forMs: 10000, run: () => switchAfter(fresh, false) });
   }
 
   const current = () => (shown === "list" ? list.current : undefined);

@@ -16,6 +16,7 @@ export function makeWork(places, changed) {
   let reasons = [];
   let isBusy = false;
   let counted = null; // what the list was read with
+  let turn = 0; // of what is read: an answer that comes late is older than what was tried again or removed since
   const ticked = new Set();
   const all = h("input", { type: "checkbox", id: "failed-all", "data-key": "all", onchange: () => set(open(), all.checked) });
   const again = h("button", { type: "button", "data-key": "again", onclick: () => redrive(open().filter((work) => ticked.has(idOf(work)))) });
@@ -31,7 +32,9 @@ export function makeWork(places, changed) {
   const ofReason = (reason) => open().filter((work) => work.reason === reason);
 
   async function load() {
+    const mine = ++turn;
     const work = await act("health/work");
+    if (mine !== turn) return undefined;
     if (work === null) return draw(null);
     ({ given_up: works, reasons } = work);
     const known = new Set(open().map(idOf));
@@ -45,7 +48,9 @@ export function makeWork(places, changed) {
 
   /** Read the counts; the list only where they changed, as it looks through dead-letter queues. */
   async function refresh() {
+    const mine = turn;
     const found = await act("health/queues");
+    if (mine !== turn) return undefined;
     if (found !== null && failures(found) !== counted && !isBusy) return load();
     return draw(found);
   }
@@ -187,7 +192,7 @@ export function makeWork(places, changed) {
     try {
       await load();
     } catch (error) {
-      showProblem(error, "The queues cannot be read", reload);
+      if (list.isConnected) showProblem(error, "The queues cannot be read", reload); // else the page was left
     }
   }
 
