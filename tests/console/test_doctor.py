@@ -249,3 +249,20 @@ def _found_again(console: Console) -> int:
     console.page.get_by_label("State").select_option("")
     count: int = console.row("count_acorns").count()
     return count
+
+
+def test_what_is_mended_during_an_examination_stays_mended_in_its_report(console: Console) -> None:
+    console.server.put({"server": "meanwhile", "name": "darn_socks", "description": "TODO"})
+    pane = _examined(console, "darn_socks", "description_empty")
+    asked = console.hold("**/do/doctor/examine")
+    console.page.get_by_role("button", name="Examine").click()
+    seen = asked().fetch()
+    pane.get_by_role("button", name="Switch off meanwhile/darn_socks").click()
+    console.row("✓ mended").wait_for()
+    asked().fulfill(response=seen)
+    console.page.get_by_role("button", name="Examine").wait_for()
+    console.row("✓ mended").wait_for()
+    # The finding that stays open goes on writing where the list reads.
+    pane.get_by_role("button", name="Switch on meanwhile/darn_socks").click()
+    console.row("✓ mended").wait_for(state="detached")
+    assert console.complaints == []

@@ -26,9 +26,28 @@ export class Mends {
   constructor() {
     this.written = new Map();
     this.off = new Map();
+    this.old = new Set(); // what the report that is under way knows
   }
 
-  write(finding, subject, what) { this.written.set(`${finding.id} ${subject}`, what); }
+  /** Say that an examination begins. */
+  begin() { this.old = new Set([...this.written.keys(), ...this.off.keys()]); }
+
+  /** Say that there is a new report: what was done before it was begun is in it; of the rest it may not know. */
+  renew() {
+    for (const key of this.old) this.written.delete(key) || this.off.delete(key);
+    this.old.clear();
+  }
+
+  write(finding, subject, what) {
+    const key = `${finding.id} ${subject}`;
+    this.old.delete(key);
+    this.written.set(key, what);
+  }
+
+  switchOff(subject, what) {
+    this.old.delete(subject);
+    this.off.set(subject, what);
+  }
 
   unwrite(finding, subject) { this.written.delete(`${finding.id} ${subject}`); }
 
@@ -146,7 +165,7 @@ export function mending(finding, mends, changed) {
       const other = finding.skills.find((one) => one !== id) ?? "";
       const merged = (into, isWhole) => {
         forgetSkills();
-        if (isWhole) mends.off.set(ofSkill(id), `merged into ${into}`);
+        if (isWhole) mends.switchOff(ofSkill(id), `merged into ${into}`);
         tell();
         if (isShown()) openSkill(id);
       };
@@ -162,7 +181,7 @@ export function mending(finding, mends, changed) {
   async function switched(subject, name, isOn, run, again) {
     try {
       await run();
-      if (isOn) mends.off.delete(subject); else mends.off.set(subject, "switched off");
+      if (isOn) mends.off.delete(subject); else mends.switchOff(subject, "switched off");
       say(`${name} is ${isOn ? "on" : "off"}`, { action: "Undo", run: () => again(!isOn), forMs: 10000 });
       tell();
     } catch (error) {

@@ -18,7 +18,7 @@ const subjectOf = (finding) => {
 
 // Outlives the page: an examination goes on while others are looked at, and its report stays, with what was mended.
 let report = null;
-let mends = new Mends();
+const mends = new Mends(); // one: the finding that stays open writes to it whatever is examined meanwhile
 let dismissed = new Map(); // by the ids of findings
 let running = null; // { doing, done, total, stop }
 let drawn = () => {};
@@ -45,6 +45,7 @@ async function examine(search) {
   const mine = { doing: "beginning", done: 0, total: null, stop: () => controller.abort() };
   running?.stop();
   running = mine;
+  mends.begin();
   drawn();
   try {
     for await (const event of events("doctor/examine", { search }, { signal: controller.signal })) {
@@ -54,7 +55,7 @@ async function examine(search) {
         if (running !== mine) return;
         solved(UNKNOWN);
         report = { ...event.report, at: new Date() };
-        mends = new Mends();
+        mends.renew();
       } else Object.assign(mine, event);
       mine.ended = "report" in event;
       drawn();
