@@ -266,3 +266,40 @@ def test_what_is_mended_during_an_examination_stays_mended_in_its_report(console
     pane.get_by_role("button", name="Switch on meanwhile/darn_socks").click()
     console.row("✓ mended").wait_for(state="detached")
     assert console.complaints == []
+
+
+def _dismiss(console: Console, *rows: str) -> None:
+    for row in rows:
+        console.row(row).click()
+        console.page.keyboard.press("x")
+
+
+def test_dismissals_stay_in_whatever_order_their_answers_come(console: Console) -> None:
+    names = ("sort_pebbles", "sort_shells")
+    console.server.put(*({"server": "shore", "name": name, "description": "TODO"} for name in names))
+    _examined(console, "shore/sort_", "description_empty")
+    asked = console.hold("**/do/doctor/dismiss")
+    _dismiss(console, "sort_pebbles")
+    older = asked(0).fetch()
+    _dismiss(console, "sort_shells")
+    asked(1).continue_()
+    console.row("sort_shells").wait_for(state="detached")
+    asked(0).fulfill(response=older)
+    console.row("sort_pebbles").wait_for(state="detached")
+    assert console.row("sort_shells").count() == 0
+    assert console.complaints == []
+
+
+def test_a_dismissal_stays_where_an_older_reading_answers_after_it(console: Console) -> None:
+    console.server.put({"server": "shore", "name": "skip_stones", "description": "TODO"})
+    _examined(console, "skip_stones", "description_empty")
+    asked = console.hold("**/do/doctor/dismissed")
+    console.page.get_by_role("button", name="Examine").click()
+    older = asked(0).fetch()
+    _dismiss(console, "skip_stones")
+    console.page.get_by_text("Dismissed: description empty").wait_for()
+    asked(0).fulfill(response=older)
+    asked(1).continue_()  # it is read again
+    console.page.get_by_role("button", name="Examine").wait_for()
+    console.page.get_by_label("State", exact=True).select_option("dismissed")
+    console.row("skip_stones").wait_for()

@@ -8,6 +8,7 @@ import { say, showProblem, solved } from "./notices.js";
 import { titleOf } from "./tool_choice.js";
 
 const UNKNOWN = "The catalogue could not be examined";
+const UNREAD = "Which findings were dismissed cannot be read";
 const SHOWN = 200;
 const STATES = [["", "not dismissed"], ["open", "to mend"], ["mended", "mended"], ["dismissed", "dismissed"]];
 const words = (code) => code.replaceAll("_", " ");
@@ -20,24 +21,38 @@ const subjectOf = (finding) => {
 let report = null;
 const mends = new Mends(); // one: the finding that stays open writes to it whatever is examined meanwhile
 let dismissed = new Map(); // by the ids of findings
+let changes = 0; // of what is dismissed: a reading that was begun before one is older
 let running = null; // { doing, done, total, stop }
 let drawn = () => {};
 document.addEventListener("token", () => { // what another caller may see is no business of this one
   running?.stop();
-  report = null;
+  running = report = null; // also of what has its report already
   dismissed = new Map();
+  changes++;
   drawn();
 });
 
 const stateOf = (finding) => (dismissed.has(finding.id) ? "dismissed" : mends.isMended(finding) ? "mended" : "open");
-const know = (rows) => { dismissed = new Map(rows.map((row) => [row.id, row])); };
+
+/** Take over one change: the answers of several may come in another order than they were written, with all as it was then. */
+function know(finding, rows) {
+  const row = rows.find(({ id }) => id === finding.id);
+  if (row) dismissed.set(finding.id, row); else dismissed.delete(finding.id);
+  changes++;
+}
 
 async function readDismissed() {
+  const before = changes;
   try {
-    know(await act("doctor/dismissed"));
+    const rows = await act("doctor/dismissed");
+    if (before === changes) {
+      dismissed = new Map(rows.map((row) => [row.id, row]));
+      solved(UNREAD);
+    }
   } catch (error) {
-    showProblem(error, "Which findings were dismissed cannot be read", () => readDismissed().then(() => drawn()));
+    if (before === changes) showProblem(error, UNREAD, () => readDismissed().then(() => drawn()));
   }
+  if (before !== changes) await readDismissed();
 }
 
 async function examine(search) {
@@ -62,7 +77,7 @@ async function examine(search) {
     }
     if (!mine.ended) throw new Problem(0, { detail: "the examination ended before its report" });
   } catch (error) {
-    showProblem(error, UNKNOWN, () => examine(search));
+    if (running === mine) showProblem(error, UNKNOWN, () => examine(search));
   } finally {
     if (running === mine) running = null;
     drawn();
@@ -210,7 +225,7 @@ export function make({ options, remember }) {
 
   async function dismiss(finding, reason = "", typing = null) {
     try {
-      know(await act("doctor/dismiss", { finding: finding.id, code: finding.code, about: subjectOf(finding).slice(0, 600), reason }));
+      know(finding, await act("doctor/dismiss", { finding: finding.id, code: finding.code, about: subjectOf(finding).slice(0, 600), reason }));
       typing?.drop();
       say(`Dismissed: ${words(finding.code)}, ${subjectOf(finding)}`, { action: "Undo", run: () => restore(finding), forMs: 10000 });
       again(finding);
@@ -222,7 +237,7 @@ export function make({ options, remember }) {
   async function restore(finding) {
     const { reason } = dismissed.get(finding.id) ?? {};
     try {
-      know(await act("doctor/restore", { finding: finding.id }));
+      know(finding, await act("doctor/restore", { finding: finding.id }));
       say(`Taken back: ${words(finding.code)}, ${subjectOf(finding)}`, { action: "Undo", run: () => dismiss(finding, reason), forMs: 10000 });
       again(finding);
     } catch (error) {
