@@ -274,7 +274,7 @@ def _dismiss(console: Console, *rows: str) -> None:
         console.page.keyboard.press("x")
 
 
-def test_dismissals_stay_in_whatever_order_their_answers_come(console: Console) -> None:
+def test_dismissals_stay_where_their_answers_come_in_another_order(console: Console) -> None:
     names = ("sort_pebbles", "sort_shells")
     console.server.put(*({"server": "shore", "name": name, "description": "TODO"} for name in names))
     _examined(console, "shore/sort_", "description_empty")
@@ -303,3 +303,38 @@ def test_a_dismissal_stays_where_an_older_reading_answers_after_it(console: Cons
     console.page.get_by_role("button", name="Examine").wait_for()
     console.page.get_by_label("State", exact=True).select_option("dismissed")
     console.row("skip_stones").wait_for()
+
+
+def test_a_finding_is_dismissed_once_with_what_is_typed_by_then(console: Console) -> None:
+    console.server.put({"server": "shore", "name": "chase_waves", "description": "TODO"})
+    pane = _examined(console, "chase_waves", "description_empty")
+    asked = console.hold("**/do/doctor/dismiss")
+    pane.get_by_label("Reason", exact=True).fill("it sle")
+    pane.get_by_label("Reason", exact=True).press("Escape")
+    console.page.keyboard.press("x")
+    asked(0)
+    console.page.keyboard.press("x")
+    pane.get_by_label("Reason", exact=True).fill("it sleeps")
+    asked(0).fulfill(status=503, json={"detail": "it is away"})
+    problem = console.page.locator(".problem").filter(has_text="The finding was not dismissed")
+    problem.wait_for()
+    pane.get_by_role("button", name="Dismiss x").click()
+    assert asked(1).request.post_data_json["reason"] == "it sleeps"  # the second of the three was not sent
+    asked(1).continue_()
+    console.row("chase_waves").wait_for(state="detached")
+    problem.wait_for(state="detached")
+
+
+def test_a_report_is_not_shown_to_another_caller(console: Console) -> None:
+    console.open("doctor")
+    console.page.get_by_label("search for each tool").uncheck()
+    asked = console.hold("**/do/doctor/dismissed")
+    console.page.get_by_role("button", name="Examine").click()
+    held = asked(0)  # the report is there, and waits for what is dismissed
+    console.page.evaluate("document.dispatchEvent(new CustomEvent('token'))")
+    held.continue_()
+    asked(1).continue_()
+    console.page.get_by_text("The doctor looks for problems").wait_for()
+    console.settle()
+    assert console.page.get_by_text(HELP).count() == 0
+    assert console.page.locator(".problem").count() == 0
