@@ -338,3 +338,33 @@ def test_a_report_is_not_shown_to_another_caller(console: Console) -> None:
     console.settle()
     assert console.page.get_by_text(HELP).count() == 0
     assert console.page.locator(".problem").count() == 0
+
+
+def test_what_stands_side_by_side_and_in_an_editor_is_what_was_written_last(console: Console) -> None:
+    words = "Skim flat stones over the surface of a calm lake on a windless evening."
+    console.server.put(*({"server": name, "name": "skim_stones", "description": words} for name in ("lake", "pond")))
+    pane = _examined(console, "skim_stones", "near_duplicates")
+    side = pane.get_by_role("region", name="lake/skim_stones")
+    side.get_by_text(words).wait_for()
+    pane.get_by_role("button", name="Edit lake/skim_stones").click()
+    text = pane.get_by_label("Description of skim_stones")
+    text.fill("Skim stones over a lake.")
+    asked = console.hold("**/do/catalogue/describe")
+    pane.get_by_role("button", name="Save description").click()
+    asked(0)
+    # The editor of the other tool, opened meanwhile, stays.
+    pane.get_by_role("button", name="Edit pond/skim_stones").click()
+    pane.get_by_role("heading", name="pond/skim_stones", level=2).wait_for()
+    asked(0).continue_()
+    side.get_by_text("Skim stones over a lake.").wait_for()
+    pane.get_by_role("heading", name="pond/skim_stones", level=2).wait_for()
+    # The same finding, opened anew, follows what is taken back.
+    console.page.get_by_label("Filter findings").fill("nothing of this name")
+    console.page.get_by_text("No finding matches the filter.").wait_for()
+    console.page.get_by_label("Filter findings").fill("skim_stones")
+    pane.get_by_text("✓ description changed").wait_for()
+    console.page.locator("#notices").get_by_role("button", name="Undo").click()
+    asked(1).continue_()
+    pane.get_by_text("✓ description changed").wait_for(state="detached")
+    side.get_by_text(words).wait_for()
+    assert console.complaints == []
