@@ -249,3 +249,122 @@ def _found_again(console: Console) -> int:
     console.page.get_by_label("State").select_option("")
     count: int = console.row("count_acorns").count()
     return count
+
+
+def test_what_is_mended_during_an_examination_stays_mended_in_its_report(console: Console) -> None:
+    console.server.put({"server": "meanwhile", "name": "darn_socks", "description": "TODO"})
+    pane = _examined(console, "darn_socks", "description_empty")
+    asked = console.hold("**/do/doctor/examine")
+    console.page.get_by_role("button", name="Examine").click()
+    seen = asked().fetch()
+    pane.get_by_role("button", name="Switch off meanwhile/darn_socks").click()
+    console.row("✓ mended").wait_for()
+    asked().fulfill(response=seen)
+    console.page.get_by_role("button", name="Examine").wait_for()
+    console.row("✓ mended").wait_for()
+    # The finding that stays open goes on writing where the list reads.
+    pane.get_by_role("button", name="Switch on meanwhile/darn_socks").click()
+    console.row("✓ mended").wait_for(state="detached")
+    assert console.complaints == []
+
+
+def _dismiss(console: Console, *rows: str) -> None:
+    for row in rows:
+        console.row(row).click()
+        console.page.keyboard.press("x")
+
+
+def test_dismissals_stay_where_their_answers_come_in_another_order(console: Console) -> None:
+    names = ("sort_pebbles", "sort_shells")
+    console.server.put(*({"server": "shore", "name": name, "description": "TODO"} for name in names))
+    _examined(console, "shore/sort_", "description_empty")
+    asked = console.hold("**/do/doctor/dismiss")
+    _dismiss(console, "sort_pebbles")
+    older = asked(0).fetch()
+    _dismiss(console, "sort_shells")
+    asked(1).continue_()
+    console.row("sort_shells").wait_for(state="detached")
+    asked(0).fulfill(response=older)
+    console.row("sort_pebbles").wait_for(state="detached")
+    assert console.row("sort_shells").count() == 0
+    assert console.complaints == []
+
+
+def test_a_dismissal_stays_where_an_older_reading_answers_after_it(console: Console) -> None:
+    console.server.put({"server": "shore", "name": "skip_stones", "description": "TODO"})
+    _examined(console, "skip_stones", "description_empty")
+    asked = console.hold("**/do/doctor/dismissed")
+    console.page.get_by_role("button", name="Examine").click()
+    older = asked(0).fetch()
+    _dismiss(console, "skip_stones")
+    console.page.get_by_text("Dismissed: description empty").wait_for()
+    asked(0).fulfill(response=older)
+    asked(1).continue_()  # it is read again
+    console.page.get_by_role("button", name="Examine").wait_for()
+    console.page.get_by_label("State", exact=True).select_option("dismissed")
+    console.row("skip_stones").wait_for()
+
+
+def test_a_finding_is_dismissed_once_with_what_is_typed_by_then(console: Console) -> None:
+    console.server.put({"server": "shore", "name": "chase_waves", "description": "TODO"})
+    pane = _examined(console, "chase_waves", "description_empty")
+    asked = console.hold("**/do/doctor/dismiss")
+    pane.get_by_label("Reason", exact=True).fill("it sle")
+    pane.get_by_label("Reason", exact=True).press("Escape")
+    console.page.keyboard.press("x")
+    asked(0)
+    console.page.keyboard.press("x")
+    pane.get_by_label("Reason", exact=True).fill("it sleeps")
+    asked(0).fulfill(status=503, json={"detail": "it is away"})
+    problem = console.page.locator(".problem").filter(has_text="The finding was not dismissed")
+    problem.wait_for()
+    pane.get_by_role("button", name="Dismiss x").click()
+    assert asked(1).request.post_data_json["reason"] == "it sleeps"  # the second of the three was not sent
+    asked(1).continue_()
+    console.row("chase_waves").wait_for(state="detached")
+    problem.wait_for(state="detached")
+
+
+def test_a_report_is_not_shown_to_another_caller(console: Console) -> None:
+    console.open("doctor")
+    console.page.get_by_label("search for each tool").uncheck()
+    asked = console.hold("**/do/doctor/dismissed")
+    console.page.get_by_role("button", name="Examine").click()
+    held = asked(0)  # the report is there, and waits for what is dismissed
+    console.page.evaluate("document.dispatchEvent(new CustomEvent('token'))")
+    held.continue_()
+    asked(1).continue_()
+    console.page.get_by_text("The doctor looks for problems").wait_for()
+    console.settle()
+    assert console.page.get_by_text(HELP).count() == 0
+    assert console.page.locator(".problem").count() == 0
+
+
+def test_what_stands_side_by_side_and_in_an_editor_is_what_was_written_last(console: Console) -> None:
+    words = "Skim flat stones over the surface of a calm lake on a windless evening."
+    console.server.put(*({"server": name, "name": "skim_stones", "description": words} for name in ("lake", "pond")))
+    pane = _examined(console, "skim_stones", "near_duplicates")
+    side = pane.get_by_role("region", name="lake/skim_stones")
+    side.get_by_text(words).wait_for()
+    pane.get_by_role("button", name="Edit lake/skim_stones").click()
+    text = pane.get_by_label("Description of skim_stones")
+    text.fill("Skim stones over a lake.")
+    asked = console.hold("**/do/catalogue/describe")
+    pane.get_by_role("button", name="Save description").click()
+    asked(0)
+    # The editor of the other tool, opened meanwhile, stays.
+    pane.get_by_role("button", name="Edit pond/skim_stones").click()
+    pane.get_by_role("heading", name="pond/skim_stones", level=2).wait_for()
+    asked(0).continue_()
+    side.get_by_text("Skim stones over a lake.").wait_for()
+    pane.get_by_role("heading", name="pond/skim_stones", level=2).wait_for()
+    # The same finding, opened anew, follows what is taken back.
+    console.page.get_by_label("Filter findings").fill("nothing of this name")
+    console.page.get_by_text("No finding matches the filter.").wait_for()
+    console.page.get_by_label("Filter findings").fill("skim_stones")
+    pane.get_by_text("✓ description changed").wait_for()
+    console.page.locator("#notices").get_by_role("button", name="Undo").click()
+    asked(1).continue_()
+    pane.get_by_text("✓ description changed").wait_for(state="detached")
+    side.get_by_text(words).wait_for()
+    assert console.complaints == []

@@ -315,3 +315,98 @@ def test_an_address_that_is_followed_while_points_are_placed_is_shown(console: C
     shown = console.page.get_by_label("Skill", exact=True)
     eventually(lambda: shown.input_value() == "roping", "the address is followed")
     leads_to(console, "#/map?skill=roping")
+
+
+def _select_by_line(console: Console) -> None:
+    console.open("map")
+    console.page.get_by_text("4 tools").wait_for()
+    console.page.keyboard.press("l")
+    draw_line(console)
+    console.page.get_by_text("3 tools selected").wait_for()
+
+
+def _give_all(console: Console, skill: str) -> None:
+    console.page.get_by_label("Skill for the selected tools").fill(skill)
+    console.page.get_by_role("button", name="Give them the skill").click()
+
+
+def test_skills_that_are_given_while_points_are_placed_are_shown(console: Console, ranch: dict[str, int]) -> None:
+    _select_by_line(console)
+    asked = console.hold("**/do/map/points")
+    console.page.get_by_role("button", name="Reload").click()
+    asked()
+    _give_all(console, "roping")
+    console.page.get_by_text("3 tools got the skill roping").wait_for()
+    asked().fallback()
+    console.page.get_by_role("progressbar", name="Drawn").wait_for(state="detached")
+    skill = console.page.get_by_label("Skill", exact=True)
+    skill.locator("option").get_by_text("Roping (3)").wait_for(state="attached")
+    assert console.complaints == []
+
+
+def test_what_is_asked_for_while_points_are_placed_is_placed_anew(console: Console, ranch: dict[str, int]) -> None:
+    console.open("map")
+    console.page.get_by_text("4 tools").wait_for()
+    asked = console.hold("**/do/map/points")
+    reload = console.page.get_by_role("button", name="Reload")
+    reload.click()
+    asked(0)
+    reload.click()
+    asked(1).fallback()
+    console.page.get_by_role("progressbar", name="Drawn").wait_for(state="detached")
+    # What another caller saw is not shown.
+    console.page.evaluate(
+        "for (const of of ['token', 'changed-elsewhere']) document.dispatchEvent(new CustomEvent(of))"
+    )
+    asked(2).fallback()
+    console.page.get_by_role("progressbar", name="Drawn").wait_for(state="detached")
+    lists(console, *NAMES)
+    assert console.page.locator(".problem").count() == 0
+
+
+def test_a_run_can_be_stopped_while_another_one_is_taken_back(console: Console, ranch: dict[str, int]) -> None:
+    _select_by_line(console)
+    _give_all(console, "roping")
+    console.page.get_by_text("3 tools got the skill roping").wait_for()
+    asked = console.hold("**/do/catalogue/tool")
+    _give_all(console, "riding")
+    asked(2)
+    console.page.locator("#notices").get_by_role("button", name="Undo").click()
+    console.page.get_by_text("3 tools as they were before").wait_for()
+    panel = console.page.get_by_role("region", name="Selected tools")
+    panel.get_by_role("progressbar", name="Giving riding").wait_for()
+    panel.get_by_role("button", name="Stop").wait_for()
+    for place in range(3):
+        asked(place).continue_()
+    console.page.get_by_text("0 tools got the skill riding; 2 were refused").wait_for()
+    panel.get_by_role("button", name="Stop").wait_for(state="detached")
+    assert [skills_of(console, ranch[name]) for name in NAMES[:3]] == [[], [], ["riding"]]
+
+
+def test_what_is_tried_again_is_not_given_over_what_was_given_since(console: Console, ranch: dict[str, int]) -> None:
+    _select_by_line(console)
+    console.page.route("**/do/catalogue/assign", lambda route: route.abort())
+    _give_all(console, "roping")
+    problem = console.page.locator(".problem").filter(has_text="3 were not reached")
+    problem.wait_for()
+    console.page.unroute("**/do/catalogue/assign")
+    _give_all(console, "riding")
+    console.page.get_by_text("2 tools got the skill riding").wait_for()
+    problem.get_by_role("button", name="Try again").click()
+    console.page.get_by_text("1 tool got the skill roping; 2 were refused").wait_for()
+    assert [skills_of(console, ranch[name]) for name in NAMES[:2]] == [["riding"], ["riding"]]
+
+
+def test_an_error_of_a_request_before_is_not_shown(console: Console) -> None:
+    console.open("map")
+    asked = console.hold("**/do/search/run")
+    field = console.page.get_by_label("Highlight results of a request")
+    for place, text in enumerate(("send a letter", "book a table")):
+        field.fill(text)
+        field.press("Enter")
+        asked(place)
+    asked(1).continue_()
+    console.page.get_by_text("results of “book a table”").wait_for()
+    asked(0).fulfill(status=503, json={"detail": "it is away"})
+    console.settle()
+    assert console.page.locator(".problem").count() == 0

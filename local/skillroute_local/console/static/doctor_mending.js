@@ -1,7 +1,7 @@
 // What mends a finding, where it stands: the editors of the tools and skills concerned, and switching them off.
 import { act } from "./calls.js";
 import { fill, fillForm, h, later, plural } from "./dom.js";
-import { say, showProblem } from "./notices.js";
+import { say, showProblem, solved } from "./notices.js";
 import { forgetSkills } from "./skill_choice.js";
 import { mergeInto, skillEditor } from "./skill_editor.js";
 import { titleOf } from "./tool_choice.js";
@@ -26,9 +26,28 @@ export class Mends {
   constructor() {
     this.written = new Map();
     this.off = new Map();
+    this.old = new Set(); // what the report that is under way knows
   }
 
-  write(finding, subject, what) { this.written.set(`${finding.id} ${subject}`, what); }
+  /** Say that an examination begins. */
+  begin() { this.old = new Set([...this.written.keys(), ...this.off.keys()]); }
+
+  /** Say that there is a new report: what was done before it was begun is in it; of the rest it may not know. */
+  renew() {
+    for (const key of this.old) this.written.delete(key) || this.off.delete(key);
+    this.old.clear();
+  }
+
+  write(finding, subject, what) {
+    const key = `${finding.id} ${subject}`;
+    this.old.delete(key);
+    this.written.set(key, what);
+  }
+
+  switchOff(subject, what) {
+    this.old.delete(subject);
+    this.off.set(subject, what);
+  }
 
   unwrite(finding, subject) { this.written.delete(`${finding.id} ${subject}`); }
 
@@ -52,9 +71,16 @@ export class Mends {
 export function mending(finding, mends, changed) {
   const panel = h("section", { "aria-label": "Mend", tabindex: "-1" });
   const rows = h("div", {});
+  const together = h("div", {});
   let opened = 0;
+  let editing = null; // the tool or the skill whose editor is open: the end of another one's writing opens nothing
+  let compared = 0;
   const isShown = () => panel.isConnected;
-  const tell = () => { if (isShown()) draw(); changed(); };
+  const tell = () => {
+    if (isShown()) draw();
+    changed(isShown());
+    if (isShown() && compared) compare(); // what is side by side may be older
+  };
 
   function state(what) {
     return what ? h("span", { class: "state ok" }, `✓ ${what}`) : null;
@@ -120,13 +146,14 @@ export function mending(finding, mends, changed) {
 
   async function openTool(tool, byHand = false) {
     const mine = ++opened;
+    editing = ofTool(tool);
     try {
       const found = await act("doctor/tool", { tool_id: tool.tool_id });
       if (mine !== opened || !isShown()) return;
       const done = (what) => (undone) => {
         if (undone) mends.unwrite(finding, ofTool(tool)); else mends.write(finding, ofTool(tool), what);
         tell();
-        if (isShown()) openTool(tool);
+        if (isShown() && editing === ofTool(tool)) openTool(tool);
       };
       const skills = toolSkills(found.tool, found.skills, (_, isUndone) => done("skills changed")(isUndone));
       const texts = [textEditor(found.tool, found, done("description changed")),
@@ -140,18 +167,20 @@ export function mending(finding, mends, changed) {
 
   async function openSkill(id, byHand = false) {
     const mine = ++opened;
+    editing = ofSkill(id);
     try {
       const { skill, version } = await act("skills/skill", { skill_id: id });
       if (mine !== opened || !isShown()) return;
       const other = finding.skills.find((one) => one !== id) ?? "";
+      const openAgain = () => { if (isShown() && editing === ofSkill(id)) openSkill(id); };
       const merged = (into, isWhole) => {
         forgetSkills();
-        if (isWhole) mends.off.set(ofSkill(id), `merged into ${into}`);
+        if (isWhole) mends.switchOff(ofSkill(id), `merged into ${into}`);
         tell();
-        if (isShown()) openSkill(id);
+        openAgain();
       };
       open(byHand, skillEditor(skill, version, {
-        changed: forgetSkills, again: () => { if (isShown()) openSkill(id); },
+        changed: forgetSkills, again: openAgain,
         saved: (isUndone) => { if (isUndone) mends.unwrite(finding, ofSkill(id)); else mends.write(finding, ofSkill(id), "changed"); tell(); },
       }), h("h3", {}, "Merge into another skill"), mergeInto(skill, merged, { into: other }));
     } catch (error) {
@@ -160,13 +189,15 @@ export function mending(finding, mends, changed) {
   }
 
   async function switched(subject, name, isOn, run, again) {
+    const failed = (on) => `${name} was not switched ${on ? "on" : "off"}`;
     try {
       await run();
-      if (isOn) mends.off.delete(subject); else mends.off.set(subject, "switched off");
+      for (const on of [true, false]) solved(failed(on));
+      if (isOn) mends.off.delete(subject); else mends.switchOff(subject, "switched off");
       say(`${name} is ${isOn ? "on" : "off"}`, { action: "Undo", run: () => again(!isOn), forMs: 10000 });
       tell();
     } catch (error) {
-      showProblem(error, `${name} was not switched ${isOn ? "on" : "off"}`, () => again(isOn));
+      showProblem(error, failed(isOn), () => again(isOn));
     }
   }
 
@@ -183,31 +214,34 @@ export function mending(finding, mends, changed) {
     await act("servers/switch", { servers: [{ key: name, id: known?.id ?? null, name, was_enabled: known?.is_enabled ?? !isOn }], on: isOn });
   }, (on) => switchServer(name, on));
 
+  /** Show tools side by side, as far as they are what searches and models read. */
+  async function compare() {
+    const { tools } = finding;
+    const mine = ++compared;
+    try {
+      const found = await Promise.all(tools.slice(0, TOGETHER).map((tool) => act("catalogue/tool", { tool_id: tool.tool_id })));
+      if (mine === compared) fill(together, h("h3", {}, tools.length > TOGETHER ? `The first ${TOGETHER} of ${tools.length}, side by side` : "Side by side"),
+        h("div", { class: "together" }, found.map(({ tool }) => comparison(tool))));
+    } catch (error) {
+      if (mine === compared && isShown()) showProblem(error, "The tools cannot be compared", compare);
+    }
+  }
+
   draw();
   // Who holds a key down passes many by: only where they stop is anything read.
-  const together = h("div", {});
   later(() => {
     if (!isShown()) return;
-    if (finding.tools.length > 1 && ALIKE.has(finding.code)) compare(together, finding.tools);
+    if (finding.tools.length > 1 && ALIKE.has(finding.code)) compare();
     else if (finding.tools.length === 1 && !finding.skills.length) openTool(finding.tools[0]);
   }, 120)();
   return [rows, together, panel];
 }
 
-/** Show tools side by side, as far as they are what searches and models read. */
-async function compare(element, tools) {
-  try {
-    const found = await Promise.all(tools.slice(0, TOGETHER).map((tool) => act("catalogue/tool", { tool_id: tool.tool_id })));
-    fill(element, h("h3", {}, tools.length > TOGETHER ? `The first ${TOGETHER} of ${tools.length}, side by side` : "Side by side"),
-      h("div", { class: "together" }, found.map(({ tool }) => h("section", { "aria-label": titleOf(tool) },
-        h("h4", { class: "code" }, titleOf(tool)),
-        h("p", { class: "lead" }, tool.description || h("span", { class: "muted" }, "It has no description.")),
-        h("p", { class: "muted" }, `arguments: ${Object.keys(tool.input_schema?.properties ?? {}).join(", ") || "none"}`),
-        h("p", { class: "muted" }, `skills: ${tool.skill_ids.join(", ") || "none"}`)))));
-  } catch (error) {
-    if (element.isConnected) showProblem(error, "The tools cannot be compared", () => compare(element, tools));
-  }
-}
+const comparison = (tool) => h("section", { "aria-label": titleOf(tool) },
+  h("h4", { class: "code" }, titleOf(tool)),
+  h("p", { class: "lead" }, tool.description || h("span", { class: "muted" }, "It has no description.")),
+  h("p", { class: "muted" }, `arguments: ${Object.keys(tool.input_schema?.properties ?? {}).join(", ") || "none"}`),
+  h("p", { class: "muted" }, `skills: ${tool.skill_ids.join(", ") || "none"}`));
 
 export const toolLink = (tool) => h("a", { class: "code", href: `#/catalogue?tool=${tool.tool_id}` }, titleOf(tool));
 

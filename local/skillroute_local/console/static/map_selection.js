@@ -23,20 +23,22 @@ document.addEventListener("skill-made", ({ detail: skill }) => {
   });
 });
 
-let running = null; // { says, done, all, isStopped }: goes on while other pages are looked at
+const runs = []; // { says, done, all, refused, isStopped }: they go on while other pages are looked at; the last one is shown
 let refused = []; // { tool, why, target } of the last run
 let hooks = { draw: () => {} }; // of the page that was opened last: a run goes on after it was left
 
 /** Do something with each of many, a few at a time, until it is stopped or nothing can be done; returns what is left. */
 async function each(says, tools, does) {
-  const mine = running = { says, done: 0, all: tools.length, isStopped: false };
+  const mine = { says, done: 0, all: tools.length, refused: [], isStopped: false };
+  if (!runs.length) refused = [];
+  runs.push(mine);
   const left = [...tools];
   let problem = null;
   const work = async () => {
     while (left.length && !mine.isStopped && !problem) {
       const tool = left.shift();
       try { await does(tool); } catch (error) {
-        if (ENDS.has(error.status)) { problem = error; left.unshift(tool); } else refused.push({ tool, why: error.message });
+        if (ENDS.has(error.status)) { problem = error; left.unshift(tool); } else mine.refused.push({ tool, why: error.message });
       }
       mine.done++;
       hooks.draw();
@@ -44,9 +46,10 @@ async function each(says, tools, does) {
   };
   hooks.draw();
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  running = null;
+  runs.splice(runs.indexOf(mine), 1);
+  refused.push(...mine.refused);
   forgetSkills();
-  return { left, problem };
+  return { left, problem, mine };
 }
 
 /**
@@ -69,18 +72,17 @@ export function selectionPanel({ tools, changed, given, isOnly }) {
 
   async function ask() {
     const target = await skill.resolve();
-    if (target && !running) assign(target, chosen());
+    if (target && !runs.length) assign(target, chosen());
   }
 
-  /** Add a skill as the primary one; `anyway`: also where it is not as the map shows it. */
-  async function assign(target, to, { anyway = false } = {}) {
-    refused = [];
+  /** Add a skill as the primary one; `anyway`: also where it is not as the map showed it when that was decided. */
+  async function assign(target, to, { anyway = false, shown = new Map(to.map((tool) => [tool, tool.skill?.id ?? null])) } = {}) {
     const done = [];
-    const { left, problem } = await each(`Giving ${target.id}`, to, async (tool) => {
+    const { left, problem, mine } = await each(`Giving ${target.id}`, to, async (tool) => {
       const now = (await act("catalogue/tool", { tool_id: tool.id })).skills;
       const primary = now.find((one) => one.is_primary && one.is_active)?.skill_id ?? null;
       const before = now.map((one) => one.skill_id);
-      if (primary !== (tool.skill?.id ?? null) && primary !== target.id && !anyway) throw new Error(`was changed meanwhile: it has ${before.join(", ") || "no skill"} now`);
+      if (primary !== shown.get(tool) && primary !== target.id && !anyway) throw new Error(`was changed meanwhile: it has ${before.join(", ") || "no skill"} now`);
       if (before[0] !== target.id) {
         const after = [target.id, ...before.filter((id) => id !== target.id)];
         await act("catalogue/assign", { tool_id: tool.id, skill_ids: after, seen: before });
@@ -88,52 +90,54 @@ export function selectionPanel({ tools, changed, given, isOnly }) {
       }
       hooks.given(tool.id, target);
     });
-    ended(`${plural(done.length, "tool")} got the skill ${target.id}`, done, { left, problem, again: (rest) => assign(target, rest, { anyway }), target });
+    ended(`${plural(done.length, "tool")} got the skill ${target.id}`, done, { left, problem, mine, again: (rest) => assign(target, rest, { anyway, shown }), target });
   }
 
   async function undo(done) {
-    refused = [];
     const of = new Map(done.map((one) => [one.tool, one]));
     let count_ = 0;
-    const { left, problem } = await each("Taking the skill back", [...of.keys()], async (tool) => {
+    const { left, problem, mine } = await each("Taking the skill back", [...of.keys()], async (tool) => {
       const { before, after, primary } = of.get(tool);
       await act("catalogue/assign", { tool_id: tool.id, skill_ids: before, seen: after });
       hooks.given(tool.id, primary && { id: primary });
       count_++;
     });
-    ended(`${plural(count_, "tool")} as they were before`, [], { left, problem, again: (rest) => undo(rest.map((tool) => of.get(tool))) });
+    ended(`${plural(count_, "tool")} as they were before`, [], { left, problem, mine, again: (rest) => undo(rest.map((tool) => of.get(tool))) });
   }
 
-  function ended(text, done, { left, problem, again, target = null }) {
-    for (const one of refused) one.target = target;
+  function ended(text, done, { left, problem, mine, again, target = null }) {
+    for (const one of mine.refused) one.target = target;
     if (problem) showProblem(problem, `${text}, ${left.length} were not reached`, () => again(left));
-    else say(`${text}${refused.length ? `; ${refused.length} were refused` : ""}${left.length ? `; stopped before ${left.length}` : ""}`, done.length ? { action: "Undo", run: () => undo(done), forMs: 10_000 } : {});
+    else say(`${text}${mine.refused.length ? `; ${mine.refused.length} were refused` : ""}${left.length ? `; stopped before ${left.length}` : ""}`, done.length ? { action: "Undo", run: () => undo(done), forMs: 10_000 } : {});
     if (problem && done.length) say(text, { action: "Undo", run: () => undo(done), forMs: 10_000 });
     hooks.changed();
   }
 
   function draw() {
     const size = chosen().length;
+    const running = runs.at(-1);
     fill(count, size ? `${plural(size, "tool")} selected` : "");
     bar.hidden = size === 0;
     element.hidden = size === 0 && !running && refused.length === 0;
     give.disabled = make.disabled = Boolean(running);
     if (!running) fill(progress);
-    else if (progress.firstChild) {
+    else if (progress.of === running && progress.firstChild) {
       progress.querySelector("progress").value = running.done;
       fill(progress.querySelector("span"), `${running.done} of ${running.all}`);
     } else {
       const stop = h("button", { type: "button", onclick: () => { running.isStopped = true; } }, "Stop");
-      fill(progress, h("p", { class: "actions" }, h("progress", { max: running.all, "aria-label": running.says }), h("span", { class: "muted" }), stop));
+      progress.of = running;
+      fill(progress, h("p", { class: "actions" }, h("progress", { max: running.all, value: running.done, "aria-label": running.says }), h("span", { class: "muted" }), stop));
     }
     drawRefused();
   }
 
   function drawRefused() {
-    fill(wrong, refused.length > 0 && !running && h("div", { class: "note" },
+    const { target } = refused.find((one) => one.target) ?? {};
+    fill(wrong, refused.length > 0 && !runs.length && h("div", { class: "note" },
       h("p", {}, h("strong", {}, `${plural(refused.length, "tool")} refused:`)),
       h("ul", { class: "plain names", tabindex: "0", "aria-label": "Refused tools" }, refused.slice(0, LISTED).map(({ tool, why }) => h("li", {}, h("a", { class: "code", href: `#/catalogue?tool=${tool.id}` }, tool.name), `: ${why}`))),
-      h("p", { class: "actions" }, refused[0].target && h("button", { type: "button", onclick: () => assign(refused[0].target, refused.map(({ tool }) => tool), { anyway: true }) }, "Give it to these all the same"),
+      h("p", { class: "actions" }, target && h("button", { type: "button", onclick: () => assign(target, refused.filter((one) => one.target === target).map(({ tool }) => tool), { anyway: true }) }, "Give it to these all the same"),
         h("button", { type: "button", onclick: () => { refused = []; draw(); } }, "Dismiss"))));
   }
 

@@ -2,12 +2,13 @@
 import { Problem, act, events } from "./calls.js";
 import { Mends, mending, more, toolLink } from "./doctor_mending.js";
 import { choose, fill, h, plural, progressLine, select, when } from "./dom.js";
-import { editorDraft } from "./drafts.js";
+import { draft, dropDraft, editorDraft } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { say, showProblem, solved } from "./notices.js";
 import { titleOf } from "./tool_choice.js";
 
 const UNKNOWN = "The catalogue could not be examined";
+const UNREAD = "Which findings were dismissed cannot be read";
 const SHOWN = 200;
 const STATES = [["", "not dismissed"], ["open", "to mend"], ["mended", "mended"], ["dismissed", "dismissed"]];
 const words = (code) => code.replaceAll("_", " ");
@@ -15,29 +16,50 @@ const subjectOf = (finding) => {
   const names = [...finding.skills, ...finding.tools.map(titleOf), ...finding.agent_skills];
   return names.length > 1 ? `${names[0]} and ${names.length - 1} more` : names[0] ?? "";
 };
+const reasonFor = (finding) => `dismiss/${finding.id}`; // its draft
+const FAILED = {
+  dismiss: (finding) => `The finding was not dismissed (${words(finding.code)}, ${subjectOf(finding)})`,
+  restore: (finding) => `The finding is still dismissed (${words(finding.code)}, ${subjectOf(finding)})`,
+};
 
 // Outlives the page: an examination goes on while others are looked at, and its report stays, with what was mended.
 let report = null;
-let mends = new Mends();
+const mends = new Mends(); // one: the finding that stays open writes to it after an examination, too
 let dismissed = new Map(); // by the ids of findings
+let changes = 0; // of what is dismissed: a reading that was begun before one is older
+const writing = new Set(); // the ids of findings whose dismissal, or its end, is under way
 let running = null; // { doing, done, total, stop }
 let drawn = () => {};
+let mended = () => {}; // of the page that is open: what was written may be answered, or taken back, after it was opened anew
 document.addEventListener("token", () => { // what another caller may see is no business of this one
   running?.stop();
-  report = null;
+  running = report = null; // also of what has its report already
   dismissed = new Map();
+  changes++;
   drawn();
 });
 
 const stateOf = (finding) => (dismissed.has(finding.id) ? "dismissed" : mends.isMended(finding) ? "mended" : "open");
-const know = (rows) => { dismissed = new Map(rows.map((row) => [row.id, row])); };
+
+/** Take over one change: the answers of several may come in another order than they were written, with all as it was then. */
+function know(finding, rows) {
+  const row = rows.find(({ id }) => id === finding.id);
+  if (row) dismissed.set(finding.id, row); else dismissed.delete(finding.id);
+  changes++;
+}
 
 async function readDismissed() {
+  const before = changes;
   try {
-    know(await act("doctor/dismissed"));
+    const rows = await act("doctor/dismissed");
+    if (before === changes) {
+      dismissed = new Map(rows.map((row) => [row.id, row]));
+      solved(UNREAD);
+    }
   } catch (error) {
-    showProblem(error, "Which findings were dismissed cannot be read", () => readDismissed().then(() => drawn()));
+    if (before === changes) showProblem(error, UNREAD, () => readDismissed().then(() => drawn()));
   }
+  if (before !== changes) await readDismissed();
 }
 
 async function examine(search) {
@@ -45,6 +67,7 @@ async function examine(search) {
   const mine = { doing: "beginning", done: 0, total: null, stop: () => controller.abort() };
   running?.stop();
   running = mine;
+  mends.begin();
   drawn();
   try {
     for await (const event of events("doctor/examine", { search }, { signal: controller.signal })) {
@@ -54,14 +77,14 @@ async function examine(search) {
         if (running !== mine) return;
         solved(UNKNOWN);
         report = { ...event.report, at: new Date() };
-        mends = new Mends();
+        mends.renew();
       } else Object.assign(mine, event);
       mine.ended = "report" in event;
       drawn();
     }
     if (!mine.ended) throw new Problem(0, { detail: "the examination ended before its report" });
   } catch (error) {
-    showProblem(error, UNKNOWN, () => examine(search));
+    if (running === mine) showProblem(error, UNKNOWN, () => examine(search));
   } finally {
     if (running === mine) running = null;
     drawn();
@@ -172,10 +195,11 @@ export function make({ options, remember }) {
 
   const recall = () => remember("doctor", { code: code.value, state: state.value, finding: list.current?.id });
 
-  function changed() {
+  function changed(finding, isShown) {
     if (!report) return;
     if (!running) fill(says, summary());
     filter();
+    if (!isShown && list.current?.id === finding.id) show(list.current); // it was closed and opened again since
   }
 
   function show(finding) {
@@ -187,7 +211,7 @@ export function make({ options, remember }) {
       h("p", { class: "muted" }, `severity ${finding.weight} of 100`),
       h("p", { class: "lead" }, finding.reason),
       h("h3", {}, "How to fix it"), h("p", { class: "lead" }, finding.help),
-      mending(finding, mends, changed),
+      mending(finding, mends, (isShown) => mended(finding, isShown)),
       h("h3", {}, "Not a problem here?"), is ? takingBack(finding, is) : dismissing(finding));
     if (isFocused && !split.detail.contains(document.activeElement)) split.detail.focus();
     recall();
@@ -195,9 +219,8 @@ export function make({ options, remember }) {
 
   function dismissing(finding) {
     const reason = h("input", { "aria-label": "Reason", placeholder: "why, if you like", maxlength: "1000" });
-    const typing = editorDraft(`dismiss/${finding.id}`, { reason }, { reason: "" });
-    const send = () => dismiss(finding, reason.value, typing);
-    return h("form", { class: "actions", onsubmit: (event) => { event.preventDefault(); send(); } }, reason,
+    editorDraft(reasonFor(finding), { reason }, { reason: "" });
+    return h("form", { class: "actions", onsubmit: (event) => { event.preventDefault(); dismiss(finding); } }, reason,
       h("button", { type: "submit" }, "Dismiss ", h("kbd", {}, "x")),
       h("small", {}, "It comes back once the texts that it is about have changed."));
   }
@@ -207,25 +230,38 @@ export function make({ options, remember }) {
       h("p", { class: "actions" }, h("button", { type: "button", onclick: () => restore(finding) }, "Take it back")));
   }
 
-  async function dismiss(finding, reason = "", typing = null) {
+  /** Dismiss a finding, with the reason that is typed by then where none is given. */
+  async function dismiss(finding, given) {
+    if (writing.has(finding.id)) return;
+    writing.add(finding.id);
+    const of = reasonFor(finding);
+    const reason = given ?? draft(of)?.texts.reason ?? "";
     try {
-      know(await act("doctor/dismiss", { finding: finding.id, code: finding.code, about: subjectOf(finding).slice(0, 600), reason }));
-      typing?.drop();
+      know(finding, await act("doctor/dismiss", { finding: finding.id, code: finding.code, about: subjectOf(finding).slice(0, 600), reason }));
+      if (draft(of)?.texts.reason === reason) dropDraft(of);
+      solved(FAILED.dismiss(finding));
       say(`Dismissed: ${words(finding.code)}, ${subjectOf(finding)}`, { action: "Undo", run: () => restore(finding), forMs: 10000 });
       again(finding);
     } catch (error) {
-      showProblem(error, "The finding was not dismissed", () => dismiss(finding, reason, typing));
+      showProblem(error, FAILED.dismiss(finding), () => dismiss(finding, given));
+    } finally {
+      writing.delete(finding.id);
     }
   }
 
   async function restore(finding) {
+    if (writing.has(finding.id)) return;
+    writing.add(finding.id);
     const { reason } = dismissed.get(finding.id) ?? {};
     try {
-      know(await act("doctor/restore", { finding: finding.id }));
+      know(finding, await act("doctor/restore", { finding: finding.id }));
+      solved(FAILED.restore(finding));
       say(`Taken back: ${words(finding.code)}, ${subjectOf(finding)}`, { action: "Undo", run: () => dismiss(finding, reason), forMs: 10000 });
       again(finding);
     } catch (error) {
-      showProblem(error, "The finding is still dismissed", () => restore(finding));
+      showProblem(error, FAILED.restore(finding), () => restore(finding));
+    } finally {
+      writing.delete(finding.id);
     }
   }
 
@@ -236,12 +272,12 @@ export function make({ options, remember }) {
 
   function dismissHere() {
     const finding = list.current;
-    if (finding && !dismissed.has(finding.id)) dismiss(finding, split.detail.querySelector("[aria-label=Reason]")?.value);
+    if (finding && !dismissed.has(finding.id)) dismiss(finding);
   }
 
-  drawn = draw;
+  [drawn, mended] = [draw, changed];
   return {
-    element, enter: draw, leave: () => { drawn = () => {}; }, list: () => list, escape: () => split.close(),
+    element, enter: draw, leave: () => { drawn = mended = () => {}; }, list: () => list, escape: () => split.close(),
     options: (address) => {
       options = address;
       choose(code, address.get("code"));

@@ -9,35 +9,57 @@ import { DIAMOND, DIM, DISC, OUT, PLAIN, RING, Scatter } from "./scatter.js";
 
 const BARE = "bare"; // in the address, for tools without a skill
 const UNREAD = "The map cannot be drawn";
+const UNFOUND = "The results of the request cannot be shown";
 const HIGHLIGHTED = 20; // results of a request
 
 // Outlives the page: placing points takes seconds, and goes on while others are looked at.
 let kept = null;
 let unread = null; // the error, where it could not be read
-let doing = null;
+let reading = null; // { doing, given, stop }; `given` are the skills that were given since it was begun
 let drawn = () => {};
+document.addEventListener("token", () => { // what another caller may see is no business of this one
+  reading?.stop();
+  kept = unread = reading = null;
+});
 
+/** Place the points, anew also where they are being placed: that may be older than what one wants to see. */
 async function load() {
-  if (doing !== null) { drawn(); return; }
-  doing = "asking";
+  const controller = new AbortController();
+  const mine = { doing: "asking", given: [], stop: () => controller.abort() };
+  reading?.stop();
+  reading = mine;
   drawn();
   try {
-    for await (const event of events("map/points", {}, {})) {
-      if (event.doing) doing = event.doing;
+    for await (const event of events("map/points", {}, { signal: controller.signal })) {
+      if (reading !== mine) return;
+      if (event.doing) mine.doing = event.doing;
       else {
         kept = read(event.points);
+        for (const [id, target] of mine.given) give(id, target);
         unread = null;
         solved(UNREAD);
       }
       drawn();
     }
   } catch (error) {
+    if (reading !== mine) return;
     unread = error;
     showProblem(error, UNREAD, load);
   } finally {
-    doing = null;
-    drawn();
+    if (reading === mine) {
+      reading = null;
+      drawn();
+    }
   }
+}
+
+/** Let a tool have another primary skill, or none. */
+function give(id, target) {
+  const tool = kept?.tools?.find((one) => one.id === id);
+  if (!tool) return;
+  let of = target ? kept.skills.find((one) => one.id === target.id) : null;
+  if (target && !of) kept.skills.push(of = skillOf(target.id, target.name ?? target.id)); // it was made a moment ago
+  coloured(Object.assign(tool, { skill: of }));
 }
 
 function read(points) {
@@ -109,9 +131,9 @@ export function make({ options, remember }) {
   }
 
   function draw() {
-    if (doing !== null) {
+    if (reading) {
       const [progress, says] = state.querySelector("progress") ? state.firstChild.children : [h("progress", { "aria-label": "Drawn" }), h("span", { class: "muted" })];
-      fill(says, `${doing} …`);
+      fill(says, `${reading.doing} …`);
       if (!progress.isConnected) fill(state, h("p", { class: "inline" }, progress, says));
       return;
     }
@@ -180,10 +202,12 @@ export function make({ options, remember }) {
   async function highlight() {
     const text = query.value.trim();
     const mine = ++turn;
-    if (!text) { found = null; fill(result); filter(); return; }
+    if (!text) { found = null; solved(UNFOUND); fill(result); filter(); return; }
     try {
       const { tools } = await act("search/run", { request: { query: text, limit: HIGHLIGHTED }, receipt: false });
-      if (mine !== turn || !kept?.tools) return;
+      if (mine !== turn) return;
+      solved(UNFOUND);
+      if (!kept?.tools) return;
       const placed = new Set(kept.tools.map(({ id }) => id));
       found = { text, ranks: new Map(tools.map((tool, at) => [tool.db_id, at + 1])) };
       const missing = tools.filter((tool) => !placed.has(tool.db_id)).length;
@@ -191,7 +215,7 @@ export function make({ options, remember }) {
         h("button", { type: "button", onclick: () => { query.value = ""; highlight(); query.focus(); } }, "Show all again"));
       filter();
     } catch (error) {
-      showProblem(error, `The results of “${text}” cannot be shown`, highlight);
+      if (mine === turn) showProblem(error, UNFOUND, highlight);
     }
   }
 
@@ -225,14 +249,11 @@ export function make({ options, remember }) {
 
   /** Show the primary skill that a tool has now, or none. */
   function given(id, target) {
-    const tool = kept?.tools?.find((one) => one.id === id);
-    if (!tool) return;
-    let of = target ? kept.skills.find((one) => one.id === target.id) : null;
-    if (target && !of) kept.skills.push(of = skillOf(target.id, target.name ?? target.id)); // it was made a moment ago
-    coloured(Object.assign(tool, { skill: of }));
-    recolourSoon();
+    reading?.given.push([id, target]); // which may be older
+    give(id, target);
+    if (kept?.tools) recolourSoon();
   }
-  const recolourSoon = later(() => { drawSkills(skill.value); filter(); if (list.current) mark(list.current); }, 100);
+  const recolourSoon = later(() => { if (!kept?.tools) return; drawSkills(skill.value); filter(); if (list.current) mark(list.current); }, 100);
 
   function mark(tool) {
     scatter.choose(tool ?? null);
@@ -256,8 +277,8 @@ export function make({ options, remember }) {
   query.value = options.get("q") ?? "";
   return {
     element, list: () => list, options: reach,
-    enter: () => { if (kept?.tools) drawn(); else load(); if (options.get("give")) panel.name(options.get("give")); },
-    leave: () => { left = true; drawn = () => {}; },
+    enter: () => { if (kept?.tools || reading) drawn(); else load(); if (options.get("give")) panel.name(options.get("give")); },
+    leave: () => { left = true; turn += 1; drawn = () => {}; },
     escape: () => setLasso(false),
     keys: {
       l: { says: "select tools by a line around them", run: () => setLasso(!scatter.isDrawing) }, t: { says: "select the tool, or no longer", run: () => toggle(list.current) },
