@@ -81,8 +81,14 @@ class Console:
 
     def enter(self, token: str) -> None:
         """Use a token in the first error that asks for one; in one step, as errors change places while a page reads."""
-        self.page.get_by_label("Token").first.evaluate(
-            "(field, token) => { field.value = token; field.form.requestSubmit(); }", token
+        self.page.get_by_label("Token").first.wait_for()
+        self.page.evaluate(
+            """token => {
+              const field = document.querySelector("#errors [aria-label=Token]");
+              field.value = token;
+              field.form.requestSubmit();
+            }""",
+            token,
         )
 
     def hold(self, pattern: str) -> Callable[..., Any]:

@@ -154,6 +154,21 @@ def test_another_address_of_the_page_that_is_open_is_followed(
     assert console.complaints == []
 
 
+def test_a_token_that_is_being_typed_stays_where_its_error_comes_again(console: Console) -> None:
+    asked = console.hold("**/do/log/events")
+    console.page.goto(f"{console.url}#/log")
+    refused = {"detail": "no bearer token", "remedy": "Enter a token."}
+    asked(0).fulfill(status=401, json=refused)
+    typed = console.page.get_by_label("Token")
+    typed.press_sequentially("eyJ")
+    console.page.evaluate("document.dispatchEvent(new CustomEvent('changed-elsewhere'))")
+    asked(1).fulfill(status=401, json=refused | {"request_id": "again"})
+    console.page.get_by_text("request again").wait_for()
+    console.page.keyboard.type("hbG")
+    assert typed.input_value() == "eyJhbG"
+    assert console.page.locator("#errors .problem").count() == 1
+
+
 @pytest.mark.parametrize("place", ["map", "search?q=book+a+table+for+friday"])
 def test_what_the_browser_kept_of_a_tab_that_was_left_is_loaded_anew(console: Console, place: str) -> None:
     console.open(place)

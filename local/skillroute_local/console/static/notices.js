@@ -1,5 +1,5 @@
 // What went wrong stays until it is dismissed or tried again; what went well passes by.
-import { fill, h } from "./dom.js";
+import { fill, fillForm, h } from "./dom.js";
 import { hasToken, setToken } from "./calls.js";
 
 const errors = () => document.getElementById("errors");
@@ -9,7 +9,9 @@ export function showProblem(problem, what, again) {
   if (problem.name === "AbortError") return;
   const close = () => box.remove();
   const retry = again && h("button", { type: "button", onclick: () => { close(); again(); } }, "Try again");
-  const box = h("div", { class: "problem" },
+  // An error that is there says what is known now, and keeps a token that is being typed into it.
+  const box = [...errors().children].find((each) => each.dataset.what === what) ?? h("div", { class: "problem" });
+  fillForm(box,
     h("p", {}, h("strong", {}, `${what}: `), problem.message),
     h("p", { class: "remedy" }, problem.remedy ?? "Reload the page."),
     h("p", { class: "actions" },
@@ -19,8 +21,7 @@ export function showProblem(problem, what, again) {
       problem.requestId && h("small", {}, `request ${problem.requestId}`)));
   box.dataset.status = problem.status ?? "";
   box.dataset.what = what;
-  solved(what); // what is known of it now
-  errors().append(box);
+  if (!box.isConnected) errors().append(box);
   if (!(problem.status >= 0)) console.error(problem);
 }
 
@@ -42,7 +43,7 @@ export function clearProblems() {
 }
 
 function tokenForm(close, again) {
-  const input = h("input", { type: "password", autocomplete: "off", "aria-label": "Token", placeholder: "a token" });
+  const input = h("input", { type: "password", autocomplete: "off", "aria-label": "Token", placeholder: "a token", "data-typed": "token" });
   const use = async (event) => {
     event.preventDefault();
     setToken(input.value.trim());
