@@ -102,7 +102,7 @@ export function make({ options, remember }) {
   list.element.classList.add("finding-row");
   const split = new Split(list, "The finding");
   const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter findings",
-    placeholder: "Filter by tool, server, skill or reason", oninput: () => filter({ first: true }) });
+    placeholder: "Filter by tool, server, skill or reason", value: options.get("filter") ?? "", oninput: () => filter({ first: true }) });
   list.openedFrom(search);
   const code = select([["", "all kinds"]], "", () => { options.delete("code"); filter({ first: true }); });
   code.setAttribute("aria-label", "Kind");
@@ -193,7 +193,7 @@ export function make({ options, remember }) {
     recall();
   }
 
-  const recall = () => remember("doctor", { code: code.value, state: state.value, finding: list.current?.id });
+  const recall = () => remember("doctor", { filter: search.value, code: code.value, state: state.value, finding: list.current?.id });
 
   function changed(finding, isShown) {
     if (!report) return;
@@ -282,7 +282,7 @@ export function make({ options, remember }) {
       options = address;
       choose(code, address.get("code"));
       choose(state, address.get("state"));
-      if (address.get("finding")) search.value = ""; // what is open stands in the list
+      search.value = address.get("filter") ?? "";
       draw();
     },
     keys: {

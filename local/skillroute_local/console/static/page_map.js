@@ -97,7 +97,7 @@ export function make({ options, remember }) {
   list.box.addEventListener("keydown", (event) => { if (event.key === " ") { event.preventDefault(); toggle(list.current); } });
   list.box.addEventListener("keydown", (event) => { if (event.key === "Enter" && list.current) location.hash = `#/catalogue?tool=${list.current.id}`; });
   list.element.classList.add("point-row");
-  const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter tools", placeholder: "Filter by tool or server", oninput: () => filter() });
+  const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter tools", placeholder: "Filter by tool or server", value: options.get("filter") ?? "", oninput: () => filter() });
   const skill = select([["", "all skills"]], "", () => { if (skill.value) bare.checked = false; filter(); });
   skill.setAttribute("aria-label", "Skill");
   const bare = h("input", { type: "checkbox", id: "map-bare", onchange: () => { if (bare.checked) skill.value = ""; filter(); } });
@@ -185,7 +185,7 @@ export function make({ options, remember }) {
     fill(count, rows.length === kept.tools.length ? plural(rows.length, "tool") : `${rows.length.toLocaleString("en")} of ${plural(kept.tools.length, "tool")}`);
     panel.setOnly(isOnly);
     panel.draw();
-    if (!left) remember("map", { skill: skill.value, q: found?.text ?? "", only: bare.checked ? BARE : "" });
+    if (!left) remember("map", { filter: search.value, skill: skill.value, q: found?.text ?? "", only: bare.checked ? BARE : "" });
     if (!list.current) mark(null);
   }
 
@@ -268,6 +268,7 @@ export function make({ options, remember }) {
     bare.checked = more.get("only") === BARE || more.get("skill") === "-";
     if (kept?.tools) drawSkills(more.get("skill") ?? "");
     else first = more; // for when the points are placed
+    search.value = more.get("filter") ?? "";
     query.value = more.get("q") ?? "";
     if (gives) panel.name(gives);
     if (query.value !== (found?.text ?? "")) highlight(); else filter();

@@ -38,7 +38,7 @@ export function make({ options, remember }) {
   });
   list.element.classList.add("missed-row");
   const split = new Split(list, "The request");
-  const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter requests", placeholder: "Filter by words or tools", oninput: () => filter({ first: true }) });
+  const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter requests", placeholder: "Filter by words or tools", value: options.get("filter") ?? "", oninput: () => filter({ first: true }) });
   list.openedFrom(search);
   const choice = (label, values, value, run) => { const made = select(values, value, run); made.setAttribute("aria-label", label); return made; };
   const given = (name, values, other, from = options) => (values.includes(from.get(name)) ? from.get(name) : other);
@@ -56,7 +56,7 @@ export function make({ options, remember }) {
 
   const mark = (row) => { const [shape, text] = SAYS[row.state]; return h("span", { class: `state ${shape}` }, text); };
   const recall = () => remember("missed", {
-    state: state.value !== "open" && state.value, sort: order.value !== "count" && order.value, days: days.value !== "30" && days.value,
+    filter: search.value, state: state.value !== "open" && state.value, sort: order.value !== "count" && order.value, days: days.value !== "30" && days.value,
     request: list.current?.query,
   });
 
@@ -131,6 +131,7 @@ export function make({ options, remember }) {
 
   /** Show what another address of the page has. */
   function follow(address) {
+    search.value = address.get("filter") ?? "";
     state.value = given("state", STATES.map(([id]) => id), "open", address);
     order.value = given("sort", ["latest"], "count", address);
     const before = days.value;
@@ -150,10 +151,14 @@ export function make({ options, remember }) {
   function reach(query) {
     const row = found.rows.find((one) => one.asked.some((each) => each.query === query));
     if (row && state.value !== "all" && row.state !== state.value) state.value = row.state;
-    if (row) search.value = "";
     filter();
-    if (!row) say(`Not among those of the last ${days.value} days: ${query}`);
-    else if (list.chooseKey(keyOf(row))) split.open();
+    if (!row) return void say(`Not among those of the last ${days.value} days: ${query}`);
+    if (!list.rows.includes(row)) { // what is open stands in the list
+      search.value = "";
+      filter();
+    }
+    if (list.chooseKey(keyOf(row))) split.open();
+    return undefined;
   }
 
   function show(row) {
