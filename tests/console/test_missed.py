@@ -221,6 +221,19 @@ def test_texts_are_text_and_looking_counts_no_search(console: Console, home: Pat
     eventually(lambda: console.page.title() and console.row(DOG).inner_text() == counts, "the counts are the same")
 
 
+@pytest.mark.parametrize(("typed", "kept"), [("dog", "dog"), ("no+such", "")])
+def test_the_filter_of_an_address_stays_where_the_request_that_is_open_fits_it(
+    console: Console, home: Path, typed: str, kept: str
+) -> None:
+    address = f"missed?filter={typed}&request={DOG.replace(' ', '+')}"
+    field = console.page.get_by_label("Filter requests")
+    for follow in (console.open, console.follow):  # as it is opened, and from another one of the page
+        follow(address)
+        console.page.locator(".detail h2").get_by_text(DOG).wait_for()
+        eventually(lambda: console.page.title() and field.input_value() == kept, "the filter is that of the address")
+        console.follow("missed")
+
+
 def test_a_narrow_window_shows_the_list_or_what_is_open(console: Console, home: Path, axe: str) -> None:
     console.page.set_viewport_size(NARROW)
     console.open("missed")
