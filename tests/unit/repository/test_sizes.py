@@ -26,7 +26,7 @@ LINES = {
     "clients/python/skillroute_client": 6_900,
     "benchmarks": 9_600,
     "training": 5_300,
-    "tests": 118_000,
+    "tests": 119_000,
 }  # fmt: skip
 MAX_FILE_LINES, MAX_FUNCTION_LINES = 300, 50
 # A script that builds the models of a layer.
