@@ -163,7 +163,7 @@ chromium:
 test-console: $(VENV)/.console chromium ## Test the console in a real browser: needs Chromium (SKILLROUTE_CHROMIUM), and npm for axe-core (FAILED=1 runs what failed last)
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(NPM)/.installed; \
 	  else echo "NOT TESTED: the console with axe-core, because there is no npm" >&2; fi
-	@SKILLROUTE_AXE=$(abspath $(AXE)) $(BIN)/python -m pytest tests/console -m console -n 2 --dist loadfile \
+	@SKILLROUTE_AXE=$(abspath $(AXE)) $(BIN)/python -m pytest tests/console -m console -n 2 --dist loadfile -o cache_dir=.pytest_cache/console \
 	  $(if $(FAILED),--last-failed --last-failed-no-failures none)
 
 .PHONY: test-stubs

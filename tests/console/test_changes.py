@@ -414,3 +414,48 @@ def test_the_way_back_leads_to_the_suggestion_that_was_open(console: Console, de
     console.page.go_back()
     console.page.locator(".detail h2").get_by_text("Cheese making").wait_for()
     assert console.page.url == opened
+
+
+def changed_definitions(console: Console, server: str, *names: str) -> None:
+    for description in ("One.", "Two, and another."):
+        console.server.put(*({"server": server, "name": name, "description": description} for name in names))
+
+
+def test_what_was_rejected_is_named_though_the_page_reads_anew_with_another_token(console: Console) -> None:
+    changed_definitions(console, "potter", "fire_kiln")
+    console.open("changes")
+    asked = console.hold("**/do/changes/decide")
+    console.page.get_by_role("button", name="Reject potter/fire_kiln").click()
+    asked(0).fulfill(status=401, json={"detail": "no token", "remedy": "Use one.", "code": "unauthorized"})
+    console.enter("")
+    decided = asked(1)
+    with console.page.expect_response("**/do/changes/listed"):
+        decided.continue_()
+    console.settle()
+    console.page.get_by_text("Rejected:").wait_for()
+
+
+def test_the_error_of_some_stays_though_as_many_others_are_decided(console: Console) -> None:
+    page = console.page
+    changed_definitions(console, "weaver", "card", "spin", "warp", "weft")
+    console.open("changes")
+    asked = console.hold("**/do/changes/decide")
+
+    def approve(*names: str) -> None:
+        for name in names:
+            page.get_by_label(f"Select weaver/{name}").check()
+        page.get_by_role("button", name="Approve selected").click()
+        page.get_by_role("dialog").get_by_role("button", name="Approve them").click()
+
+    approve("card", "spin")
+    asked(0).fulfill(status=500, json={"detail": "broken"})
+    failed = page.locator(".problem").filter(has_text="weaver/card, weaver/spin: not decided")
+    failed.wait_for()
+    for name in ("card", "spin"):
+        page.get_by_label(f"Select weaver/{name}").uncheck()
+    approve("warp", "weft")
+    asked(1).continue_()
+    page.get_by_role("button", name="Approve weaver/warp").wait_for(state="detached")
+    failed.get_by_role("button", name="Try again").click()
+    asked(2).continue_()
+    page.get_by_role("button", name="Approve weaver/card").wait_for(state="detached")

@@ -368,3 +368,27 @@ def test_what_stands_side_by_side_and_in_an_editor_is_what_was_written_last(cons
     pane.get_by_text("✓ description changed").wait_for(state="detached")
     side.get_by_text(words).wait_for()
     assert console.complaints == []
+
+
+def test_a_save_that_ends_late_takes_no_field_from_who_types_in_it(console: Console) -> None:
+    page = console.page
+    console.server.put({"server": "potter", "name": "glaze_bowl", "description": ""})
+    pane = _examined(console, "potter", "description_empty")
+    pane.get_by_label("Description of glaze_bowl").fill("Glaze a bowl of clay.")
+    asked = console.hold("**/do/catalogue/describe")
+    pane.get_by_role("button", name="Save description").click()
+    saving = asked(0)
+    console.follow("skills")
+    page.get_by_role("heading", level=1, name="Skills").wait_for()
+    console.follow("doctor")
+    page.get_by_role("heading", level=1, name="Doctor").wait_for()
+    page.get_by_label("Filter findings").fill("potter")
+    console.row("description empty").first.click()
+    requests = pane.get_by_label("Requests, one on each line")
+    requests.press_sequentially("make my bowl s")
+    with page.expect_response("**/do/catalogue/describe"):
+        saving.continue_()
+    console.settle()
+    page.keyboard.type("x")
+    assert requests.input_value() == "make my bowl sx"
+    assert page.get_by_text("Dismissed:").count() == 0

@@ -303,3 +303,23 @@ def test_a_request_that_was_not_deleted_is_deleted_by_trying_again(console: Cons
     problem.get_by_role("button", name="Try again").click()
     console.row(MEETING).wait_for(state="detached")
     eventually(lambda: console.page.title() and len(lines_of(file)) == 2, "it is deleted")
+
+
+def test_a_request_is_added_while_the_one_before_it_is_still_being_read(console: Console, file: Path) -> None:
+    page = console.page
+    console.open("evaluation")
+    page.get_by_role("button", name="New request").click()
+    page.get_by_label("What is asked for").fill("throw a pot")
+    asked = console.hold("**/do/evaluation/requests")
+    page.get_by_role("button", name="Add request").click()
+    asked(0)
+    console.follow("skills")
+    page.get_by_role("heading", level=1, name="Skills").wait_for()
+    console.follow("evaluation")
+    page.get_by_role("heading", level=1, name="Evaluation").wait_for()
+    asked(1).continue_()
+    page.get_by_role("button", name="New request").click()
+    page.get_by_label("What is asked for").fill("glaze a pot")
+    with page.expect_response("**/do/evaluation/save") as saved:
+        page.get_by_role("button", name="Add request").click()
+    assert saved.value.ok

@@ -175,3 +175,18 @@ def test_an_error_of_a_decision_goes_once_the_request_is_decided_on(console: Con
     problem.wait_for()
     page.get_by_role("button", name="Reject oil it").click()
     problem.wait_for(state="detached")
+
+
+def test_what_was_learned_stays_though_the_page_reads_anew_with_another_token(console: Console) -> None:
+    console.open("learning")
+    asked = console.hold("**/do/learning/learn")
+    console.page.get_by_role("button", name="Learn now").click()
+    asked(0).fulfill(status=401, json={"detail": "no token", "remedy": "Use one.", "code": "unauthorized"})
+    console.enter("")
+    answer = {"state_id": None, "is_live": False, "reason": "there is nothing new"}
+    learned = asked(1)
+    with console.page.expect_response("**/do/learning/status"):  # once it is written, and once for the page
+        learned.fulfill(json=answer)
+    console.page.wait_for_load_state("networkidle")
+    console.settle()
+    console.page.get_by_text("there is nothing new").wait_for()

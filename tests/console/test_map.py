@@ -410,3 +410,19 @@ def test_an_error_of_a_request_before_is_not_shown(console: Console) -> None:
     asked(0).fulfill(status=503, json={"detail": "it is away"})
     console.settle()
     assert console.page.locator(".problem").count() == 0
+
+
+def test_what_another_caller_saw_of_the_map_is_gone_while_it_is_drawn_anew(console: Console) -> None:
+    page = console.page
+    console.open("map")
+    rows = page.locator(".point-row [role=option]").filter(visible=True)
+    rows.first.wait_for()
+    page.route("**/do/search/run", lambda route: route.fulfill(status=401, json={"detail": "no token"}))
+    asked = console.hold("**/do/map/points")
+    page.get_by_label("Highlight results of a request").fill("a dog")
+    page.keyboard.press("Enter")
+    console.enter("")
+    points = asked(0)
+    assert rows.count() == 0
+    points.continue_()
+    rows.first.wait_for()

@@ -401,3 +401,19 @@ def test_who_stops_to_follow_the_log_and_follows_it_again_reads_each_event_once(
     second.fulfill(json={"rows": [one, other], "most": 100})
     console.page.get_by_role("cell", name="event 2").wait_for()
     assert console.page.get_by_role("cell", name="event 1").count() == 1
+
+
+def test_a_request_that_is_half_typed_is_not_searched_for_though_another_page_has_changed_something(
+    console: Console,
+) -> None:
+    console.open("search?q=book+a+table")
+    sent: list[str] = []
+    console.page.on("request", lambda request: sent.append(request.url) if request.url.endswith("search/run") else None)
+    field = console.page.get_by_label("Request", exact=True)
+    field.fill("half a requ")
+    console.page.evaluate("document.dispatchEvent(new CustomEvent('changed-elsewhere'))")
+    console.settle()
+    assert sent == []
+    field.fill("book a table")
+    console.page.evaluate("document.dispatchEvent(new CustomEvent('changed-elsewhere'))")
+    eventually(lambda: console.page.title() and sent, "what is shown is searched for again")

@@ -124,28 +124,28 @@ def test_several_suggestions_are_decided_and_taken_back_together(console: Consol
 
 
 def test_what_is_decided_while_several_are_read_is_not_decided_twice(console: Console) -> None:
-    for name in ("Kite flying", "Lace making"):
+    for name in ("Kite mending", "Lace washing"):
         suggest(console.server, name)
     console.open("suggestions")
-    for name in ("Lace making", "Kite flying"):
+    for name in ("Lace washing", "Kite mending"):
         console.row(name).locator(".tick").click()
-    console.row("Kite flying").click()
-    console.page.locator(".detail h2").get_by_text("Kite flying").wait_for()
+    console.row("Kite mending").click()
+    console.page.locator(".detail h2").get_by_text("Kite mending").wait_for()
     asked = console.hold("**/do/suggestions/ids")
     several = console.page.locator(".selection").get_by_role("button", name="Approve them")
     several.click()
     reading = [asked(place) for place in range(2)]
     several.click()  # what is read already is read once
     console.page.locator(".detail").get_by_role("button", name="Reject").click()
-    settled(console, "Rejecting Kite flying")
+    settled(console, "Rejecting Kite mending")
     for route in reading:
         route.continue_()
     settled(console, "Approving 1 name")
     assert console.page.locator("#notices").get_by_text("Approving").count() == 1
-    for name in ("Lace making", "Kite flying"):
+    for name in ("Lace washing", "Kite mending"):
         console.page.get_by_role("button", name="Undo u").click()
         console.row(name).wait_for()
-    assert {"Kite flying", "Lace making"} <= names_waiting(console.server)
+    assert {"Kite mending", "Lace washing"} <= names_waiting(console.server)
 
 
 def test_several_skills_are_switched_and_switched_back(console: Console) -> None:

@@ -166,7 +166,7 @@ async function start() {
   // What the browser kept of a tab that was left is as old as that, and its page has taken its leave.
   addEventListener("pageshow", ({ persisted }) => { if (persisted) location.reload(); });
   // With another token everything may look different, and so may what was undone for a page that was left.
-  document.addEventListener("changed-elsewhere", () => shown?.page.enter?.());
+  document.addEventListener("changed-elsewhere", () => (shown?.page.again ?? shown?.page.enter)?.()); // `again`, where opening does more than reading
   introduce();
   await open();
 }

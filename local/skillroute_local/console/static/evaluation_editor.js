@@ -87,22 +87,26 @@ export function requestEditor(row, changed) {
     isChanged && h("p", { class: "muted" }, KEPT));
   }
 
+  let isReading = false;
+
   async function store(known) {
     const query = text.value.trim();
-    if (sending.has(of)) return undefined;
+    if (sending.has(of)) return void say("It is being saved: try again once that is done.");
+    if (isReading) return undefined;
     if (!query) return refuse(text, "Enter what is asked for.");
     const what = `The request was not saved: ${query}`;
-    sending.add(of);
     const needs = mine.needs.filter((need) => need.length);
     const sent = asText(mine);
     try {
-      const saved = await act("evaluation/save", { query, needs, wrong: mine.wrong, seen: known, was: row?.query ?? null });
+      sending.add(of);
+      const saved = await act("evaluation/save", { query, needs, wrong: mine.wrong, seen: known, was: row?.query ?? null }).finally(() => sending.delete(of));
       const left = draft(of)?.mine ?? mine; // it may have been changed while it was sent
       dropDraft(of);
       if (asText(left) !== sent) keepDraft(draftOf(query), { mine: left, seen: { needs: saved.needs, wrong: saved.wrong } });
       solved(what);
       say(row ? "The request is saved" : "The request is added", { action: "Undo", run: () => undo(query, saved, changed, row && known ? { query: row.query, ...known } : null), forMs: 10000 });
-      await changed(query); // until it is drawn anew, this editor has what was stored before
+      isReading = true; // until it is drawn anew, this editor has what was stored before
+      await changed(query);
     } catch (error) {
       if (!error.now && error.status !== 409) showProblem(error, what, () => store(known));
       else if (error.now && text.isConnected) compare(error.message, error.now);
@@ -112,7 +116,7 @@ export function requestEditor(row, changed) {
         if (row) await changed(row.query);
       }
     } finally {
-      sending.delete(of);
+      isReading = false;
     }
     return undefined;
   }

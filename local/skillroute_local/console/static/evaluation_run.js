@@ -48,7 +48,7 @@ async function run(settings, floors) {
     }
     if (!mine.ended) throw new Problem(0, { detail: "the run ended before its scorecard" });
   } catch (error) {
-    showProblem(error, FAILED, () => run(settings, floors));
+    if (running === mine) showProblem(error, FAILED, () => { run(settings, floors); }); // long: nothing waits for it
   } finally {
     if (running === mine) running = null;
     drawn();

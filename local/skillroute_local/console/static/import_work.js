@@ -63,13 +63,13 @@ async function compressed(file) {
 /** Show what an import would change. */
 export async function compare(texts) {
   Object.assign(state, { plan: null, written: null, stopped: null });
-  await run("servers/compare", UNCOMPARED, async () => ({ source: await sourceOf(texts) }), () => compare(texts));
+  await run("servers/compare", UNCOMPARED, async () => ({ source: await sourceOf(texts) }), () => { compare(texts); });
 }
 
 /** Write what was shown, where it would still be that. */
 export async function write(source = state.planned, plan = state.plan) {
   Object.assign(state, { written: null, stopped: null });
-  await run("servers/write", UNWRITTEN, async () => ({ source, shown: plan.digest }), () => write(source, plan));
+  await run("servers/write", UNWRITTEN, async () => ({ source, shown: plan.digest }), () => { write(source, plan); });
 }
 
 async function run(name, failed, fields, again) {

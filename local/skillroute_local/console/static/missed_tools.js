@@ -78,7 +78,7 @@ export function nearestPanel(row, serve) {
   async function load() {
     try {
       const found = await act("missed/nearest", { query: row.query });
-      solved(UNREAD);
+      if (element.isConnected) solved(UNREAD);
       draw(found.tools, found.no_match);
       return found;
     } catch (error) {

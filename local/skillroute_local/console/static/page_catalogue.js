@@ -6,6 +6,7 @@ import { unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { notRead, say, showProblem, solved } from "./notices.js";
 import { requestEditor, requestsOf } from "./tool_requests.js";
+import { titleOf } from "./tool_choice.js";
 import { severalTools } from "./tool_several.js";
 import { toolSkills, unsavedSkills } from "./tool_skills.js";
 
@@ -228,14 +229,15 @@ export function make({ options, remember }) {
   }
 
   async function switchTool(tool, changed) {
+    const failed = `${titleOf(tool)} was not switched`;
     try {
       const row = await act("catalogue/switch", { tool_id: tool.id, on: Boolean(tool.is_switched_off) });
-      solved(`${tool.name} was not switched`);
+      solved(failed);
       changed({ is_active: row.is_active, is_switched_off: row.is_switched_off }); // the rest may be older than another change
       say(`${tool.name} is ${row.is_active ? "on" : "off"}`, { action: "Undo", run: () => switchTool({ ...tool, ...row }, changed) });
       if (toolList.shows(tool.id)) await showTool(tool.id);
     } catch (error) {
-      showProblem(error, `${tool.name} was not switched`, () => switchTool(tool, changed));
+      showProblem(error, failed, () => switchTool(tool, changed));
     }
   }
 

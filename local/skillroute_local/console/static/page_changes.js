@@ -8,7 +8,7 @@ const UNREAD = "Changed definitions cannot be read";
 const MOST = 500; // that are read, or decided on, at once
 const DONE = { approve: "Approved", reject: "Rejected" };
 const nameOf = ({ server, name }) => (server ? `${server}/${name}` : name);
-const notDecided = (wanted) => `${wanted.length === 1 ? nameOf(wanted[0]) : plural(wanted.length, "changed definition")}: not decided`;
+const notDecided = (wanted) => `${wanted.slice(0, 5).map(nameOf).join(", ")}${wanted.length > 5 ? ` and ${wanted.length - 5} more` : ""}: not decided`;
 const places = { server: (a, b) => (a.server ?? "").localeCompare(b.server ?? ""), name: (a, b) => a.name.localeCompare(b.name) };
 
 export function make() {
@@ -166,7 +166,7 @@ export function make() {
       const left = rows.filter(({ id }) => !gone.has(id));
       take(left, total - (rows.length - left.length)); // a reading may have left them out already
       solved(notDecided(wanted));
-      if (reading || again.length || (rows.length === 0 && total > 0)) await load({ keep: true });
+      if (element.isConnected && (reading || again.length || (rows.length === 0 && total > 0))) await load({ keep: true });
       if (element.isConnected && isFree()) focusOn(rows.some(({ id }) => id === here) ? here : rows[Math.min(at, rows.length - 1)]?.id);
     } catch (error) {
       showProblem(error, notDecided(wanted), () => decide(decision, wanted));
@@ -213,7 +213,7 @@ export function make() {
   const toggle = ({ id }) => { if (!chosen.delete(id)) chosen.add(id); mark(); };
 
   return {
-    element, enter: load, leave: () => { turn += 1; }, list: () => ({ move }),
+    element, enter: load, again: () => load({ keep: true }), leave: () => { turn += 1; }, list: () => ({ move }),
     keys: {
       a: { isOnce: true, says: "approve the item that has the focus", run: onFocused((row) => decide("approve", [row])) },
       x: { isOnce: true, says: "reject the item that has the focus", run: onFocused((row) => decide("reject", [row])) },

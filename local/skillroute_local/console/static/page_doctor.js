@@ -30,6 +30,7 @@ let changes = 0; // of what is dismissed: a reading that was begun before one is
 const writing = new Set(); // the ids of findings whose dismissal, or its end, is under way
 let running = null; // { doing, done, total, stop }
 let drawn = () => {};
+let shownAgain = () => {}; // a finding that was dismissed, or is no longer, on the page that is open
 let mended = () => {}; // of the page that is open: what was written may be answered, or taken back, after it was opened anew
 document.addEventListener("token", () => { // what another caller may see is no business of this one
   running?.stop();
@@ -84,7 +85,7 @@ async function examine(search) {
     }
     if (!mine.ended) throw new Problem(0, { detail: "the examination ended before its report" });
   } catch (error) {
-    if (running === mine) showProblem(error, UNKNOWN, () => examine(search));
+    if (running === mine) showProblem(error, UNKNOWN, () => { examine(search); }); // long: nothing waits for it
   } finally {
     if (running === mine) running = null;
     drawn();
@@ -180,8 +181,7 @@ export function make({ options, remember }) {
       .join(" ").toLowerCase();
     const fits = (found) => { const is = stateOf(found); return state.value ? is === state.value : is !== "dismissed"; };
     // Where a person types, the finding stays open though it is mended by now: the next letters are not meant for another.
-    const isTyping = split.detail.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
-    const rows = report.findings.filter((found) => (isTyping && found.id === list.current?.id && !dismissed.has(found.id))
+    const rows = report.findings.filter((found) => (isTyping() && found.id === list.current?.id && !dismissed.has(found.id))
       || ((!code.value || found.code === code.value) && fits(found) && given.every((word) => text(found).includes(word))));
     const wanted = options.get("finding");
     options.delete("finding");
@@ -193,13 +193,15 @@ export function make({ options, remember }) {
     recall();
   }
 
+  const isTyping = () => split.detail.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
+
   const recall = () => remember("doctor", { filter: search.value, code: code.value, state: state.value, finding: list.current?.id });
 
   function changed(finding, isShown) {
     if (!report) return;
     if (!running) fill(says, summary());
     filter();
-    if (!isShown && list.current?.id === finding.id) show(list.current); // it was closed and opened again since
+    if (!isShown && list.current?.id === finding.id && !isTyping()) show(list.current); // it was closed and opened again since
   }
 
   function show(finding) {
@@ -241,7 +243,7 @@ export function make({ options, remember }) {
       if (draft(of)?.texts.reason === reason) dropDraft(of);
       solved(FAILED.dismiss(finding));
       say(`Dismissed: ${words(finding.code)}, ${subjectOf(finding)}`, { action: "Undo", run: () => restore(finding), forMs: 10000 });
-      again(finding);
+      shownAgain(finding);
     } catch (error) {
       showProblem(error, FAILED.dismiss(finding), () => dismiss(finding, given));
     } finally {
@@ -257,7 +259,7 @@ export function make({ options, remember }) {
       know(finding, await act("doctor/restore", { finding: finding.id }));
       solved(FAILED.restore(finding));
       say(`Taken back: ${words(finding.code)}, ${subjectOf(finding)}`, { action: "Undo", run: () => dismiss(finding, reason), forMs: 10000 });
-      again(finding);
+      shownAgain(finding);
     } catch (error) {
       showProblem(error, FAILED.restore(finding), () => restore(finding));
     } finally {
@@ -275,9 +277,9 @@ export function make({ options, remember }) {
     if (finding && !dismissed.has(finding.id)) dismiss(finding);
   }
 
-  [drawn, mended] = [draw, changed];
+  [drawn, mended, shownAgain] = [draw, changed, again];
   return {
-    element, enter: draw, leave: () => { drawn = mended = () => {}; }, list: () => list, escape: () => split.close(),
+    element, enter: draw, leave: () => { drawn = mended = shownAgain = () => {}; }, list: () => list, escape: () => split.close(),
     options: (address) => {
       options = address;
       choose(code, address.get("code"));

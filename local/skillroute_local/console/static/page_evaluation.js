@@ -133,6 +133,7 @@ export function make({ options, remember }) {
       isAdding = false;
       if (query !== null) list.expect(query);
     }
+    if (!element.isConnected) return void document.dispatchEvent(new CustomEvent("changed-elsewhere")); // it may have been opened anew
     await load();
     if (wasOpen && !document.activeElement?.closest(".detail, input, textarea")) split.detail.focus();
   }

@@ -217,5 +217,5 @@ export function make() {
       h("span", { class: "actions" }, decide("accept", "Accept", `Written into ${name}.`), decide("reject", "Reject", "Rejected."))];
   }
 
-  return { element, enter: () => { visit += 1; fill(became); return load(); }, leave: () => { turn += 1; visit += 1; }, keys: { r: { says: "read everything again", run: load } } };
+  return { element, enter: () => { visit += 1; fill(became); return load(); }, again: load, leave: () => { turn += 1; visit += 1; }, keys: { r: { says: "read everything again", run: load } } };
 }

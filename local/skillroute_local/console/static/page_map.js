@@ -20,6 +20,7 @@ let drawn = () => {};
 document.addEventListener("token", () => { // what another caller may see is no business of this one
   reading?.stop();
   kept = unread = reading = null;
+  drawn();
 });
 
 /** Place the points, anew also where they are being placed: that may be older than what one wants to see. */
@@ -131,6 +132,7 @@ export function make({ options, remember }) {
   }
 
   function draw() {
+    frame.hidden = !kept?.tools?.length;
     if (reading) {
       const [progress, says] = state.querySelector("progress") ? state.firstChild.children : [h("progress", { "aria-label": "Drawn" }), h("span", { class: "muted" })];
       fill(says, `${reading.doing} …`);
@@ -138,7 +140,6 @@ export function make({ options, remember }) {
       return;
     }
     fill(state, !kept && unread && notRead(unread));
-    frame.hidden = !kept?.tools?.length;
     if (kept?.outOfReach) {
       fill(state, h("div", { class: "empty" }, h("p", {}, "This console cannot read the vectors: the API does not return them."),
         h("p", {}, h("code", {}, "skillroute console"), " draws the map of a Skillroute that runs on this machine, and of one whose database its environment names (",

@@ -23,6 +23,7 @@ export function make({ options, remember }) {
   let found = { rows: [], receipts: null };
   let turn = 0;
   let proofs = 0; // of what was served: the line is of the last one, however often the page reads anew meanwhile
+  let undone = 0;
   const deciding = new Set(); // what is being decided on, by its name: a button may be pressed twice
   let isRead = false;
   let sought = null; // the request that shall be open once it is read, also where a reading fails or another one overtakes it
@@ -38,11 +39,11 @@ export function make({ options, remember }) {
   });
   list.element.classList.add("missed-row");
   const split = new Split(list, "The request");
-  const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter requests", placeholder: "Filter by words or tools", value: options.get("filter") ?? "", oninput: () => filter({ first: true }) });
+  const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter requests", placeholder: "Filter by words or tools", value: options.get("filter") ?? "", oninput: chosen });
   list.openedFrom(search);
   const choice = (label, values, value, run) => { const made = select(values, value, run); made.setAttribute("aria-label", label); return made; };
   const given = (name, values, other, from = options) => (values.includes(from.get(name)) ? from.get(name) : other);
-  const state = choice("State", STATES, given("state", STATES.map(([id]) => id), "open"), () => filter({ first: true }));
+  const state = choice("State", STATES, given("state", STATES.map(([id]) => id), "open"), chosen);
   const order = choice("Order", [["count", "most searches first"], ["latest", "latest first"]], given("sort", ["latest"], "count"), () => filter());
   const days = choice("Days", DAYS.map((number) => [number, `${number} days`]), given("days", DAYS, "30"), () => load());
   const count = h("span", { class: "count" });
@@ -107,6 +108,12 @@ export function make({ options, remember }) {
     if (state.value === "open" && !search.value) return [h("p", {}, "All requests that found nothing are decided on."),
       h("p", {}, "Those that are served stand under “served”, until a search finds their tool.")];
     return "No request matches the filter.";
+  }
+
+  /** Filter as the person says, who looks for nothing else now. */
+  function chosen() {
+    sought = null;
+    filter({ first: true });
   }
 
   function filter(how) {
@@ -238,15 +245,15 @@ export function make({ options, remember }) {
 
   async function serve(row, tool, replace = null) {
     if (row.state === "served" || found.scope || row.query === null) return;
-    let before = null; // as many proofs as there were when it was written: it may be taken back before that is shown
+    let before = null; // how often something was taken back when it was written: this may be, before it is shown
     const answer = await once(row, async () => {
       const sent = await send(row.query, "not served", "missed/serve", { group: groupOf(row), tool_id: tool.id, replace }, () => serve(row, tool, replace));
-      before = proofs;
+      before = undone;
       if (sent && !sent.full) await done(sent, `${tool.title} serves it: ${row.query}`);
       return sent;
     });
     if (answer?.full) askWhichToReplace(answer, row.query, (text) => serve(row, tool, text));
-    if (answer && !answer.full && before === proofs && element.isConnected) await prove(row.query, tool);
+    if (answer && !answer.full && before === undone && element.isConnected) await prove(row.query, tool);
   }
 
   async function prove(query, tool) {
@@ -284,6 +291,7 @@ export function make({ options, remember }) {
     if (!answer) return;
     say(answer.kept.length ? `Taken back, but for ${answer.kept.join(" and ")}: others have changed it since.` : `Taken back: ${query}`);
     proofs += 1; // what was taken back is not to be found
+    undone += 1;
     fill(proof);
     sought = query;
     await readAnew();

@@ -212,6 +212,7 @@ export function make({ options, remember }) {
   return {
     element,
     enter: () => (query.value ? run() : query.focus()),
+    again: () => { if (asked && query.value.trim() === asked) run(); }, // what is half typed is no request yet
     options: (more) => { if (more.get("q") && more.get("q") !== sent) { query.value = more.get("q"); run(); } },
     leave: () => { turn += 1; keep(); },
     keys: { c: { says: "compare two settings", run: () => setComparing(!comparing) } },

@@ -1,6 +1,6 @@
 // Suggestions: a queue to be worked through by keys; a decision is sent a moment later, so that it can be undone.
 import { act, Problem } from "./calls.js";
-import { fill, h, oneAtATime, plural, select, when } from "./dom.js";
+import { fill, h, plural, select, when } from "./dom.js";
 import { draft, dropDraft, editorDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { notRead, say, showProblem, solved } from "./notices.js";
@@ -213,13 +213,16 @@ export function make({ options, remember }) {
    * Decide on all that are selected, as they stand in the list: what was typed and not decided on stays, and so does a
    * new skill whose id is taken. They are sent together, and taken back together.
    */
-  const decideSeveral = oneAtATime(async (action, chosen = selection.among(groups)) => {
+  async function decideAll(action, chosen) {
     const all = chosen.filter((group) => !isGoing(group));
     const isOpen = (group) => draft(draftOf(group)) === undefined && !(action === "approve" && isNew(group) && group.skill_exists);
     const rows = all.filter(isOpen);
     // What the list had is decided on; a suggestion of a name that came later waits for another look.
     const { done, failed } = await selection.each(rows, (group) => act("suggestions/ids", { group, until: group.last_created_at }), "Reading");
-    showFailed(failed, `${plural(failed.length, "name")} not decided`, (group) => group.name, () => decideSeveral(action, failed.map(({ row }) => row)));
+    showFailed(failed, `${plural(failed.length, "name")} not decided`, (group) => group.name, async () => {
+      await deciding; // of another batch
+      await decideSeveral(action, failed.map(({ row }) => row));
+    });
     if (!element.isConnected) return void say("Nothing was decided: the page was left before all suggestions were read.", { forMs: 12000 });
     const batch = done.filter(({ row }) => !isGoing(row)).map(({ row, answer }) => ({ group: row, where: "", decision: { action, ids: answer } })).filter(({ decision }) => decision.ids.length);
     const left = all.length - rows.length;
@@ -232,7 +235,10 @@ export function make({ options, remember }) {
     for (const { group } of batch) solved(notDecided(group));
     filter();
     list.box.focus();
-  });
+  }
+
+  let deciding = null; // who presses a button twice means it once
+  const decideSeveral = (action, chosen = selection.among(groups)) => (deciding ??= decideAll(action, chosen).finally(() => { deciding = null; }));
 
   async function sendTogether(batch, action) {
     const { done, failed } = await selection.each(batch.filter((one) => waiting.includes(one)), (one) => send(one, { isQuiet: true }), DOING[action]);

@@ -2,15 +2,18 @@
 import { act } from "./calls.js";
 import { fill, h, plural } from "./dom.js";
 import { draft, dropDraft, keepDraft } from "./drafts.js";
-import { say, showProblem } from "./notices.js";
+import { say, showProblem, solved } from "./notices.js";
+
+// Of the file, which outlives the page.
+let writing = Promise.resolve(); // one change after the other
+let changes = 0; // begun or ended
 
 export const keyOf = (tool) => (tool.server ? `${tool.server}/${tool.name}` : tool.name);
 
 /** The marks of the request that is shown; `answers` are those that show it, `draw` draws them anew. */
 export function makeMarks({ answers, draw }) {
+  const notWritten = (what, request) => `${what} of “${request}” was not written`;
   let judged = { right: [], wrong: [], none: false, wanted: "any", file: null };
-  let writing = Promise.resolve(); // one change after the other
-  let changes = 0; // begun or ended
   const verdict = h("div", {});
 
   function of(tool) {
@@ -49,7 +52,7 @@ export function makeMarks({ answers, draw }) {
 
   async function mark(kind, key) {
     const has = judged[kind].includes(key);
-    await store(({ right, wrong, none, ...marks }) => {
+    await store(`The mark of ${key}, a result`, ({ right, wrong, none, ...marks }) => {
       const others = { right: right.filter((one) => one !== key), wrong: wrong.filter((one) => one !== key) };
       if (!has) others[kind].push(key);
       return { ...marks, ...others, none: none && !others.right.length };
@@ -58,14 +61,15 @@ export function makeMarks({ answers, draw }) {
   }
 
   /** Write a change of the marks of the request that is shown; tried again, it changes what is marked by then. */
-  function store(change, outcome = null) {
+  function store(what, change, outcome = null) {
     const [request, reported] = [judged.of, outcome ? outcomesOf(outcome) : []];
-    const again = () => (writing = writing.then(() => write(request, change, reported, again)));
+    const failed = notWritten(what, request);
+    const again = () => (writing = writing.catch(() => {}).then(() => write(request, change, reported, failed, again)));
     return again();
   }
 
   /** What could not be written is not shown as if it were. */
-  async function write(request, change, reported, again) {
+  async function write(request, change, reported, failed, again) {
     const isShown = () => judged.of === request;
     let before = isShown() ? judged : null;
     changes += 1;
@@ -78,10 +82,11 @@ export function makeMarks({ answers, draw }) {
       else if (wanted.stored) file = await act("search/forget", { query: request });
       // Of a request that nothing is known to serve the file has no line: what does not serve it stays here.
       if (wanted.wrong.length && !file.judged) keepDraft(`judged/${request}`, { wrong: wanted.wrong }); else dropDraft(`judged/${request}`);
+      solved(failed);
       if (isShown()) show(judgedOf(request, file));
     } catch (error) {
       if (isShown() && before) show(before);
-      showProblem(error, `The mark of “${request}” was not written`, again);
+      showProblem(error, failed, again);
       return;
     } finally {
       changes += 1;
@@ -110,7 +115,7 @@ export function makeMarks({ answers, draw }) {
     const none = h("button", { type: "button", "aria-pressed": String(judged.none), disabled: judged.isWriting, onclick: () => {
       const wanted = !judged.none;
       const refused = ({ right, wrong }) => ({ right: [], wrong: [...new Set([...wrong, ...right])] });
-      store((marks) => ({ ...marks, ...(wanted && refused(marks)), none: wanted }), wanted ? { outcome: "nothing_fits" } : null);
+      store("That no result is right", (marks) => ({ ...marks, ...(wanted && refused(marks)), none: wanted }), wanted ? { outcome: "nothing_fits" } : null);
     } }, "No result is right");
     const state = judged.isWriting ? "Writing the marks to" : judged.stored ? "This request is in"
       : judged.wrong.length ? "Mark the right results, or that none is right, to write this request to" : "Mark results to write this request to";
@@ -128,7 +133,7 @@ export function makeMarks({ answers, draw }) {
     return h("fieldset", { disabled: judged.isWriting, class: "ticks" }, h("legend", {}, `The request needs, of the ${judged.right.length} ticked tools`),
       h("p", { class: "actions" }, options.map(([value, label]) => {
         const id = `ticks-${value}`;
-        const radio = h("input", { type: "radio", name: "ticks", id, value, checked: judged.wanted === value, onchange: () => store((marks) => ({ ...marks, wanted: value })).then(() => document.getElementById(id)?.focus()) });
+        const radio = h("input", { type: "radio", name: "ticks", id, value, checked: judged.wanted === value, onchange: () => store("What is needed", (marks) => ({ ...marks, wanted: value })).then(() => document.getElementById(id)?.focus()) });
         return h("span", { class: "inline" }, radio, h("label", { for: id }, label));
       })),
       h("p", { class: "muted", role: "status" }, says[judged.wanted]));
