@@ -220,7 +220,7 @@ export function make({ options, remember }) {
     // What the list had is decided on; a suggestion of a name that came later waits for another look.
     const { done, failed } = await selection.each(rows, (group) => act("suggestions/ids", { group, until: group.last_created_at }), "Reading");
     showFailed(failed, `${plural(failed.length, "name")} not decided`, (group) => group.name, async () => {
-      await deciding; // of another batch
+      while (deciding) await deciding; // of another batch
       await decideSeveral(action, failed.map(({ row }) => row));
     });
     if (!element.isConnected) return void say("Nothing was decided: the page was left before all suggestions were read.", { forMs: 12000 });

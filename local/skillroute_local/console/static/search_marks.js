@@ -12,7 +12,7 @@ export const keyOf = (tool) => (tool.server ? `${tool.server}/${tool.name}` : to
 
 /** The marks of the request that is shown; `answers` are those that show it, `draw` draws them anew. */
 export function makeMarks({ answers, draw }) {
-  const notWritten = (what, request) => `${what} of “${request}” was not written`;
+  const notWritten = (what, request) => `${what} for “${request}” was not written`;
   let judged = { right: [], wrong: [], none: false, wanted: "any", file: null };
   const verdict = h("div", {});
 
@@ -52,7 +52,7 @@ export function makeMarks({ answers, draw }) {
 
   async function mark(kind, key) {
     const has = judged[kind].includes(key);
-    await store(`The mark of ${key}, a result`, ({ right, wrong, none, ...marks }) => {
+    await store(`The mark of ${key}`, ({ right, wrong, none, ...marks }) => {
       const others = { right: right.filter((one) => one !== key), wrong: wrong.filter((one) => one !== key) };
       if (!has) others[kind].push(key);
       return { ...marks, ...others, none: none && !others.right.length };
@@ -115,7 +115,7 @@ export function makeMarks({ answers, draw }) {
     const none = h("button", { type: "button", "aria-pressed": String(judged.none), disabled: judged.isWriting, onclick: () => {
       const wanted = !judged.none;
       const refused = ({ right, wrong }) => ({ right: [], wrong: [...new Set([...wrong, ...right])] });
-      store("That no result is right", (marks) => ({ ...marks, ...(wanted && refused(marks)), none: wanted }), wanted ? { outcome: "nothing_fits" } : null);
+      store("“No result is right”", (marks) => ({ ...marks, ...(wanted && refused(marks)), none: wanted }), wanted ? { outcome: "nothing_fits" } : null);
     } }, "No result is right");
     const state = judged.isWriting ? "Writing the marks to" : judged.stored ? "This request is in"
       : judged.wrong.length ? "Mark the right results, or that none is right, to write this request to" : "Mark results to write this request to";
@@ -133,7 +133,7 @@ export function makeMarks({ answers, draw }) {
     return h("fieldset", { disabled: judged.isWriting, class: "ticks" }, h("legend", {}, `The request needs, of the ${judged.right.length} ticked tools`),
       h("p", { class: "actions" }, options.map(([value, label]) => {
         const id = `ticks-${value}`;
-        const radio = h("input", { type: "radio", name: "ticks", id, value, checked: judged.wanted === value, onchange: () => store("What is needed", (marks) => ({ ...marks, wanted: value })).then(() => document.getElementById(id)?.focus()) });
+        const radio = h("input", { type: "radio", name: "ticks", id, value, checked: judged.wanted === value, onchange: () => store("The choice of needs", (marks) => ({ ...marks, wanted: value })).then(() => { if (document.activeElement === document.body) document.getElementById(id)?.focus(); }) });
         return h("span", { class: "inline" }, radio, h("label", { for: id }, label));
       })),
       h("p", { class: "muted", role: "status" }, says[judged.wanted]));
