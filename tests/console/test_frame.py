@@ -157,6 +157,24 @@ def test_another_address_of_the_page_that_is_open_is_followed(
     assert console.complaints == []
 
 
+WRITTEN = """window.written = [];
+for (const name of ["pushState", "replaceState"]) {
+  const write = history[name].bind(history);
+  history[name] = (...given) => { window.written.push(given[2]); write(...given); };
+}"""
+
+
+@pytest.mark.parametrize("page", ["skills", "catalogue"])
+def test_a_page_that_reads_leads_its_address_nowhere_else_in_between(console: Console, page: str) -> None:
+    [tool] = console.server.items(name="create_event")
+    place = f"skills?skill={tool['primary_skill_id']}" if page == "skills" else f"catalogue?tool={tool['id']}"
+    console.page.add_init_script(WRITTEN)
+    console.open(place)
+    console.page.locator(".detail h2").first.wait_for()
+    console.page.locator(".detail").get_by_text("Reading …").wait_for(state="detached")
+    assert set(console.page.evaluate("window.written")) <= {f"#/{place}"}  # who reloads just then stays there
+
+
 def test_a_token_that_is_being_typed_stays_where_its_error_comes_again(console: Console) -> None:
     asked = console.hold("**/do/log/events")
     console.page.goto(f"{console.url}#/log")

@@ -15,6 +15,7 @@ const THEME = "skillroute-console-theme";
 let shown = null; // { id, page } of what is open
 let turn = 0;
 let known = ""; // the address that was followed last, or was written by the page that is open
+let wanted = null; // { id, address } that a page asks for, to be written when it is done
 let isOpening = false; // the person pressed or clicked on something: what opens now can be gone back from
 
 /** Where the address points to: the page and what is open on it. */
@@ -61,12 +62,22 @@ async function open() {
  * while a filter is typed, is none.
  */
 function remember(id, options) {
-  // What comes late may show something on a page that is being left, or before a new address is followed on the same
-  // page: the address says by then where the person goes.
-  if (place().page.id !== id || location.hash !== known) return;
+  if (isOvertaken(id)) return;
   const query = new URLSearchParams(Object.entries(options).filter(([, value]) => value)).toString();
-  const address = `#/${id}${query ? `?${query}` : ""}`;
-  if (address === location.hash) return;
+  // Of several at once the last one counts: a page that shows what it has read passes by others, and who reloads just
+  // then would be led there.
+  if (!wanted) queueMicrotask(writeAddress);
+  wanted = { id, address: `#/${id}${query ? `?${query}` : ""}` };
+}
+
+// What comes late may show something on a page that is being left, or before a new address is followed on the same page:
+// the address says by then where the person goes.
+const isOvertaken = (id) => place().page.id !== id || location.hash !== known;
+
+function writeAddress() {
+  const { id, address } = wanted;
+  wanted = null;
+  if (isOvertaken(id) || address === location.hash) return;
   const isStep = isOpening && location.hash.includes("?");
   history[isStep ? "pushState" : "replaceState"](null, "", address);
   known = location.hash;
