@@ -418,18 +418,23 @@ def test_nearest_tools_that_cannot_be_read_after_the_page_was_left_are_no_proble
     assert console.page.locator(".problem").count() == 0
 
 
-def test_each_of_two_that_are_served_one_after_the_other_is_searched_for(console: Console, home: Path) -> None:
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_two_that_are_served_the_last_one_is_searched_for(
+    console: Console, home: Path, order: tuple[int, int]
+) -> None:
     pane = opened(console)
     asked = console.hold("**/do/missed/groups")
     before = pane.locator("h2").inner_text()
     console.page.keyboard.press("1")
-    first = asked(0)
+    readings = [asked(0)]
     console.page.keyboard.press("j")
     pane.locator("h2").filter(has_not_text=before).wait_for()
     pane.locator(".near").first.wait_for()
     name = pane.locator("h2").inner_text()
     console.page.keyboard.press("1")
-    second = asked(1)
-    first.continue_()
-    second.continue_()
+    readings.append(asked(1))
+    for place in order:
+        with console.page.expect_response("**/do/missed/groups"):
+            readings[place].continue_()
+        console.settle()
     console.page.locator("p[role=status]").filter(has_text=name).wait_for()

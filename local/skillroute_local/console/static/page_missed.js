@@ -23,7 +23,6 @@ export function make({ options, remember }) {
   let found = { rows: [], receipts: null };
   let turn = 0;
   let proofs = 0; // of what was served: the line is of the last one, however often the page reads anew meanwhile
-  let undone = 0;
   const deciding = new Set(); // what is being decided on, by its name: a button may be pressed twice
   let isRead = false;
   let sought = null; // the request that shall be open once it is read, also where a reading fails or another one overtakes it
@@ -245,15 +244,16 @@ export function make({ options, remember }) {
 
   async function serve(row, tool, replace = null) {
     if (row.state === "served" || found.scope || row.query === null) return;
-    let before = null; // how often something was taken back when it was written: this may be, before it is shown
+    let mine = null; // its turn on the line, from when it was written: before it is shown it may be taken back, or another served
     const answer = await once(row, async () => {
       const sent = await send(row.query, "not served", "missed/serve", { group: groupOf(row), tool_id: tool.id, replace }, () => serve(row, tool, replace));
-      before = undone;
-      if (sent && !sent.full) await done(sent, `${tool.title} serves it: ${row.query}`);
+      if (!sent || sent.full) return sent;
+      mine = ++proofs;
+      await done(sent, `${tool.title} serves it: ${row.query}`);
       return sent;
     });
     if (answer?.full) askWhichToReplace(answer, row.query, (text) => serve(row, tool, text));
-    if (answer && !answer.full && before === undone && element.isConnected) await prove(row.query, tool);
+    if (mine && mine === proofs && element.isConnected) await prove(row.query, tool);
   }
 
   async function prove(query, tool) {
@@ -291,7 +291,6 @@ export function make({ options, remember }) {
     if (!answer) return;
     say(answer.kept.length ? `Taken back, but for ${answer.kept.join(" and ")}: others have changed it since.` : `Taken back: ${query}`);
     proofs += 1; // what was taken back is not to be found
-    undone += 1;
     fill(proof);
     sought = query;
     await readAnew();
