@@ -91,10 +91,10 @@ class Console:
             token,
         )
 
-    def hold(self, pattern: str) -> Callable[..., Any]:
-        """Keep requests back; what is returned waits for one of them, by its place, and returns it."""
+    def hold(self, pattern: str, *, times: int | None = None) -> Callable[..., Any]:
+        """Keep requests back, all or the first `times`; what is returned waits for one, by its place."""
         held: list[Any] = []
-        self.page.route(pattern, lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
+        self.page.route(pattern, lambda route: held.append(route), times=times)  # noqa: PLW0108 (a method it cannot mark)
 
         def asked(place: int = 0) -> Any:
             # Routes are told of while something is asked of the page.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -41,13 +41,6 @@ def heading(console: Console, text: str) -> None:
 def choose(console: Console, name: str) -> None:
     console.row(name).click()
     heading(console, name)
-
-
-def hold(console: Console, pattern: str) -> Callable[[], Any]:
-    """Keep requests back; what is returned waits for the first and returns it."""
-    held: list[Any] = []
-    console.page.route(pattern, lambda route: held.append(route), times=1)  # noqa: PLW0108 (a method it cannot mark)
-    return lambda: eventually(lambda: console.page.wait_for_timeout(20) or held, f"{pattern} is asked for")[0]
 
 
 FIELDS = {
@@ -130,7 +123,7 @@ def test_a_new_skill_that_is_left_is_there_when_it_is_made_again(console: Consol
 def test_what_is_typed_while_a_skill_is_saved_stays(console: Console) -> None:
     console.open("skills?skill=typing_one")
     heading(console, "Typing One")
-    asked = hold(console, "**/do/skills/save")
+    asked = console.hold("**/do/skills/save", times=1)
     console.page.get_by_label("Name", exact=True).fill("Saved name")
     console.page.get_by_role("button", name="Save", exact=True).click()
     save = asked()
@@ -280,7 +273,7 @@ def test_a_filter_that_nothing_matches_leaves_nothing_open(console: Console, pla
 def test_an_answer_that_comes_late_is_not_shown_for_another_tool(console: Console) -> None:
     console.open("skills?skill=typing_one")
     heading(console, "Typing One")
-    asked = hold(console, "**/do/skills/save")
+    asked = console.hold("**/do/skills/save", times=1)
     console.page.get_by_label("Name", exact=True).fill("Late name")
     console.page.get_by_role("button", name="Save", exact=True).click()
     save = asked()
@@ -295,7 +288,7 @@ def test_an_answer_that_comes_late_is_not_shown_for_another_tool(console: Consol
 def test_a_skill_that_was_not_saved_is_named_though_another_one_is_open_by_then(console: Console) -> None:
     console.open("skills?skill=typing_one")
     heading(console, "Typing One")
-    asked = hold(console, "**/do/skills/save")
+    asked = console.hold("**/do/skills/save", times=1)
     console.page.get_by_label("Name", exact=True).fill("My name")
     console.page.get_by_role("button", name="Save", exact=True).click()
     save = asked()
@@ -331,7 +324,7 @@ def test_skills_that_are_saved_for_a_tool_are_shown_though_an_older_answer_comes
 def test_a_pane_of_another_item_cannot_be_typed_into_while_one_is_read(console: Console) -> None:
     console.open("skills?skill=typing_one")
     heading(console, "Typing One")
-    asked = hold(console, "**/do/skills/skill")
+    asked = console.hold("**/do/skills/skill", times=1)
     console.row("Typing Two").click()
     asked()
     assert console.page.locator(".detail h2").inner_text() == "Typing Two"
@@ -341,7 +334,7 @@ def test_a_pane_of_another_item_cannot_be_typed_into_while_one_is_read(console: 
 def test_who_comes_back_before_the_other_page_was_shown_stays_on_the_page_of_the_address(console: Console) -> None:
     console.open("skills?skill=typing_one")
     heading(console, "Typing One")
-    asked = hold(console, "**/page_health.js")
+    asked = console.hold("**/page_health.js", times=1)
     console.page.get_by_role("link", name="Health").click()
     health = asked()
     console.page.go_back()
@@ -376,7 +369,7 @@ def test_merging_into_what_is_no_skill_is_refused_at_the_field(console: Console)
 def test_merged_is_said_when_it_is(console: Console) -> None:
     console.open("suggestions")
     choose(console, "Tap dancing")
-    asked = hold(console, "**/do/suggestions/review")
+    asked = console.hold("**/do/suggestions/review", times=1)
     console.page.get_by_label("Skill to merge into").fill("Typing Two")
     console.page.get_by_role("button", name="Merge").first.click()
     notices = console.page.locator("#notices")

@@ -3,7 +3,8 @@ import { act } from "./calls.js";
 import { fill, h, plural, redraw } from "./dom.js";
 import { number, stateOf, stateWithHelp, table, words } from "./health_parts.js";
 import { drawSystem } from "./health_system.js";
-import { sayNotRead, showProblem, solved } from "./notices.js";
+import { showProblem, solved } from "./notices.js";
+import { PartReader } from "./part_reader.js";
 import { makeWork } from "./work.js";
 
 const EVERY_MS = 5000;
@@ -31,9 +32,7 @@ export function make({ options }) {
   const changedDefinitions = h("p", {});
   const nothing = h("p", {});
   const found = { state: null, queues: null, system: null }; // what is wrong, by the part of it that was read
-  const failed = new Set();
-  const readings = {}; // of each part, how many there were: an answer to an older one is of no use
-  let visit = 0; // what is answered after the page was left is of no use, and no problem of the next page
+  const parts = new PartReader(readAll);
   let timer = null;
   let round = 0;
   let health = null;
@@ -50,35 +49,16 @@ export function make({ options }) {
   const work = makeWork(places, (findings) => { found.queues = findings; drawTop(); });
   for (const name of ["refused", ...FROM_HERE, "latency", "counts"]) sectionOf(name).hidden = true;
 
-  /** Read one part; while it fails the others go on, and the error stands there once. */
-  async function part(what, read, show = () => {}) {
-    const mine = visit;
-    const turn = readings[what] = (readings[what] ?? 0) + 1;
-    const isOld = () => mine !== visit || turn !== readings[what];
-    try {
-      const answer = await read();
-      if (isOld()) return;
-      show(answer);
-      failed.delete(what);
-      solved(what);
-    } catch (error) {
-      if (isOld()) return;
-      if (!failed.has(what)) showProblem(error, what, readAll);
-      failed.add(what);
-      sayNotRead(top, error);
-    }
-  }
-
   async function load() {
     clearTimeout(timer);
-    const mine = visit;
+    const mine = parts.visit;
     await Promise.all([
-      part("Health cannot be read", () => act("health/state"), (answer) => { health = answer; drawState(); }),
-      part("The queues cannot be read", () => (round === 0 ? work.load() : work.refresh())),
-      round % SYSTEM_EACH === 0 && part("Models, versions and disks cannot be read", () => act("health/system"), (answer) => { system = answer; drawMachine(); }),
-      round % SYSTEM_EACH === 0 && part("Changed definitions cannot be counted", () => act("changes/count"), drawChanged),
+      parts.read("Health cannot be read", () => act("health/state"), (answer) => { health = answer; drawState(); }, top),
+      parts.read("The queues cannot be read", () => (round === 0 ? work.load() : work.refresh()), undefined, top),
+      round % SYSTEM_EACH === 0 && parts.read("Models, versions and disks cannot be read", () => act("health/system"), (answer) => { system = answer; drawMachine(); }, top),
+      round % SYSTEM_EACH === 0 && parts.read("Changed definitions cannot be counted", () => act("changes/count"), drawChanged, top),
     ]);
-    if (mine !== visit) return;
+    if (mine !== parts.visit) return;
     round += 1;
     isRead = true;
     reach();
@@ -88,7 +68,7 @@ export function make({ options }) {
 
   /** Read also what is read seldom; what fails again is shown again. */
   function readAll() {
-    failed.clear();
+    parts.renew();
     round = 0;
     return load();
   }
@@ -185,7 +165,7 @@ export function make({ options }) {
 
   async function verify() {
     if (button.disabled) return; // the key v was pressed twice
-    const mine = visit;
+    const mine = parts.visit;
     button.disabled = true;
     fill(checked, h("p", { class: "muted" }, "Checking …"));
     try {
@@ -197,7 +177,7 @@ export function make({ options }) {
         answer.findings.slice(0, 200).map((one) => [one.rule.replaceAll("_", " "), one.subject, one.detail, words(one.help)])));
     } catch (error) {
       fill(checked);
-      if (mine === visit) showProblem(error, "The check failed", verify);
+      if (mine === parts.visit) showProblem(error, "The check failed", verify);
     }
     button.disabled = false;
   }
@@ -227,7 +207,7 @@ export function make({ options }) {
   return {
     element,
     enter: () => { document.addEventListener("visibilitychange", onShown); readAll(); },
-    leave: () => { visit += 1; clearTimeout(timer); document.removeEventListener("visibilitychange", onShown); },
+    leave: () => { parts.left(); clearTimeout(timer); document.removeEventListener("visibilitychange", onShown); },
     options: (given) => { want(given.get("at")); reach(); },
     keys: { v: { says: "check stored data", run: verify }, r: { says: "read everything again", isOnce: true, run: readAll }, ...work.keys },
   };

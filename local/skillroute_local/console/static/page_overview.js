@@ -3,8 +3,8 @@ import { act } from "./calls.js";
 import { Chart } from "./chart.js";
 import { fill, h, redraw, when } from "./dom.js";
 import { table } from "./health_parts.js";
-import { sayNotRead, showProblem, solved } from "./notices.js";
 import { figuresOf, KINDS, waitingOf } from "./overview_figures.js";
+import { PartReader } from "./part_reader.js";
 
 const EVERY_MS = 15_000;
 const CATALOGUE_EACH = 4; // of the rounds
@@ -38,10 +38,8 @@ export function make({ options, remember }) {
   let range = rangeOf(options);
   let state = { now: null, history: null };
   let round = 0;
-  const readings = {}; // of each part, how many there were: an answer to an older one is of no use
-  let visit = 0; // what is answered after the page was left is of no use, and no problem of the next page
+  const parts = new PartReader(readAll);
   let timer = null;
-  const failed = new Set();
   const status = h("p", { role: "status" });
   const read = h("p", { class: "muted" });
   const waiting = h("ul", { class: "plain cards" });
@@ -61,39 +59,19 @@ export function make({ options, remember }) {
     figures, why, graphs,
     h("h2", {}, "Catalogue"), kinds, h("h2", {}, "Last changes"), latest, read);
 
-  /** Read one part of the page; while it fails the other parts go on, and the error stands there once. */
-  async function part(what, name, fields, show) {
-    const mine = visit;
-    const turn = readings[what] = (readings[what] ?? 0) + 1;
-    const isOld = () => mine !== visit || turn !== readings[what];
-    try {
-      const answer = await act(name, fields);
-      if (isOld()) return;
-      failed.delete(what);
-      solved(what);
-      show(answer);
-    } catch (error) {
-      if (isOld()) return;
-      if (!failed.has(what)) showProblem(error, what, readAll);
-      failed.add(what);
-      const place = { "overview/now": status, "overview/latest": latest }[name];
-      if (place) sayNotRead(place, error);
-    }
-  }
-
   async function load() {
     clearTimeout(timer);
-    const mine = visit;
+    const mine = parts.visit;
     await Promise.all([
-      part("The present state cannot be read", "overview/now", {}, (now) => {
+      parts.read("The present state cannot be read", () => act("overview/now"), (now) => {
         state.now = now;
         draw();
-      }),
+      }, status),
       history(),
-      part("The last changes cannot be read", "overview/latest", {}, drawLatest),
-      round++ % CATALOGUE_EACH === 0 && part("The catalogue cannot be counted", "overview/catalogue", {}, drawCatalogue),
+      parts.read("The last changes cannot be read", () => act("overview/latest"), drawLatest, latest),
+      round++ % CATALOGUE_EACH === 0 && parts.read("The catalogue cannot be counted", () => act("overview/catalogue"), drawCatalogue),
     ]);
-    if (mine === visit) again();
+    if (mine === parts.visit) again();
   }
 
   function again() {
@@ -103,14 +81,14 @@ export function make({ options, remember }) {
 
   /** Read also what is read seldom; what fails again is shown again. */
   function readAll() {
-    failed.clear();
+    parts.renew();
     round = 0;
     return load();
   }
 
   async function history() {
     const asked = range;
-    await part("The history cannot be read", "overview/series", { range_: asked }, (found) => {
+    await parts.read("The history cannot be read", () => act("overview/series", { range_: asked }), (found) => {
       state.history = { ...found, range: asked };
       draw();
     });
@@ -182,7 +160,7 @@ export function make({ options, remember }) {
     element,
     enter: () => { document.addEventListener("visibilitychange", onShown); readAll(); },
     leave: ({ last = false } = {}) => {
-      visit += 1;
+      parts.left();
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", onShown);
       if (!last) for (const chart of charts) chart.destroy();
